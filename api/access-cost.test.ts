@@ -8,7 +8,6 @@ import { countStatements } from "#core/testing/count-statements.ts";
 import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "./testing/access-tokens.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** bench/access.ts does the same with 100,000. */
 const MEMBERS = 20_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -32,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Reads of the organization's content, each from a different part of the API. */
 const reads = (name: string): string[] => [
   `/api/models/${organization.name}/${name}`,
   `/api/models/${organization.name}/${name}/auth-check`,
@@ -48,7 +46,7 @@ async function statementsOf(path: string, token?: string): Promise<number> {
     await response.arrayBuffer();
     return response.status;
   };
-  // The first call is not counted: it also loads the app's metadata and records that the token was used, which happens once a minute.
+  // The first call also loads the app's metadata and records that the token was used.
   await ask();
   const [one, other] = [await countStatements(ask), await countStatements(ask)];
   expect([path, one.result, other.result]).toEqual([path, 200, 200]);
@@ -56,9 +54,6 @@ async function statementsOf(path: string, token?: string): Promise<number> {
   return Math.min(one.statements, other.statements);
 }
 
-/**
- * The statements that the access decision adds to each read, compared with the same read of a public repository, which needs no decision.
- */
 async function costOfDecisions(token: string): Promise<Record<string, number>> {
   const costs: Record<string, number> = {};
   for (const [at, path] of reads("closed").entries()) {
@@ -67,7 +62,6 @@ async function costOfDecisions(token: string): Promise<Record<string, number>> {
   return costs;
 }
 
-/** Pages of the database that one decision reads. */
 async function pagesRead(): Promise<number> {
   const { rows } = await pool().query(
     "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT org_id, role, restrictions FROM member_standing WHERE user_id = $1",
@@ -98,7 +92,6 @@ describe("the access decision of an API call with a warm token", () => {
     );
     await asOwner(`ANALYZE membership, "user"`);
     for (const hand of ["personal", "app", "exchanged"] as const) expect(await costOfDecisions(tokens[hand])).toEqual(one());
-    // At most, an index is one level deeper.
     expect(await pagesRead()).toBeLessThanOrEqual(before + 4);
   });
 });

@@ -22,28 +22,24 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: the rights of every actor. `may` is called for every actor and resource, and the doors are called for each rule. The rows state
- * what is allowed, in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange,
- * not in the words of core/access; everything else is refused. A row's resource is a pattern with `*`; scopes separated by spaces are
- * alternatives, of which a token needs one; a token needs all scopes that are joined by `+`.
+ * S135: every cell that the rows do not allow must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins
+ * scopes.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
-/** Members who meet the organization's requirements. */
 const MEMBERS = "admin write maker contributor read guest";
 const APPS = "app app-without-org other-app unadmitted";
 /** Every user's token except an exchanged token, which acts only in its organization. */
 const ANY_HAND = `personal ${APPS}`;
-/** For these tokens, a scope allows the same with an organization's resources as with a user's own. */
 const OWN_HANDS = "personal exchanged";
-/** Each of these scopes allows reading private repositories: the user's own and, with a token of `OWN_HANDS`, an organization's. */
+/** A scope for reading private repositories of the user and, with a token of `OWN_HANDS`, of an organization. */
 const READING = "read-repos write-repos manage-repos";
 
 const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // "Scopes read-repos and read-billing apply to organizations as well": the other scopes in `READING` are not enough for an app.
+  // For an app, the other scopes in `READING` do not cover an organization's repositories.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -71,7 +67,6 @@ const allowed = {
     ["own-gated", "owner", ANY_HAND, READING],
     ["org-gated", MEMBERS, OWN_HANDS, READING],
     ["org-gated", MEMBERS, "app other-app", "read-repos"],
-    // Outside its organization an exchanged token can still read what its user was given access to.
     ["*-gated", "accepted guest", `${ANY_HAND} exchanged`, "gated-repos"],
     ["*-gated", "accepted", "ci", "*"],
     ...readsPrivate,
@@ -110,7 +105,7 @@ const allowed = {
     ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
-  /** Moderators and the discussion's author. Here the administrator wrote the discussions in the organization's repositories. */
+  /** In the organization's repositories, the administrator wrote the discussions. */
   retitle: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
@@ -157,12 +152,10 @@ const allowed = {
     ["admin", "admin", ANY_HAND, "write-collections"],
     ["else", "admin", "personal", "write-collections"],
   ],
-  /** Listing an organization's members: each member may do it with any token that has access to the organization. */
   members: [
     ["org", MEMBERS, "personal app other-app exchanged", "*"],
     ["else", "admin", "personal", "*"],
   ],
-  /** "Scopes read-repos and read-billing apply to organizations as well." */
   billing: [
     ["org", MEMBERS, "personal", "*"],
     ["org", MEMBERS, "app other-app exchanged", "read-billing"],
@@ -176,7 +169,7 @@ type Somebody = TokenActor | undefined;
 const has = (list: string, one: string) => list === "*" || list.split(" ").includes(one);
 const fits = (pattern: string, one: string) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(one);
 
-/** Whether the rows allow an action. `undefined` is the anonymous caller, who has the rights of everybody. */
+/** `undefined` is the anonymous caller. */
 const isAllowed = (act: Act, resource: string, actor: Somebody): boolean => rowsFor(act, resource, actor).length > 0;
 
 function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
@@ -191,10 +184,7 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
   });
 }
 
-/**
- * Whether the organization closes this content to a member who does not meet its requirements. The content is not hidden from the member:
- * if the token could otherwise read it, the response is 403 and states the requirement.
- */
+/** A member who does not meet the requirements gets 403 with the requirement, because the content is not hidden from members. */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
 }
@@ -202,12 +192,11 @@ function isHeldBack(act: "read" | "readCollection", resource: string, actor: Som
 const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
   isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
 
-/** Long, because other test files run on the same machine at the same time. */
+/** Other test files run on the same machine at the same time. */
 const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** Every actor and the anonymous caller, each as an actor of `core/access`. */
 let everybody: [Somebody, Actor][];
 beforeAll(async () => {
   world = await startApiWorld();
@@ -217,7 +206,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: even reading requires a token; `needsPerson`: a job's token is rejected first, whatever the request contains. */
+/** `needsToken`: even reading requires a token. `needsPerson`: a job's token is rejected first. */
 type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
@@ -237,17 +226,13 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
   return { status: response.status, code: response.headers.get("x-error-code") };
 }
 
-/**
- * The expected refusal: 404 for an actor who may not see the resource (S136), otherwise 403. An anonymous caller gets 401 instead of 403.
- * For a resource that this caller may not see, the response is also 401 if git sent the request, or if the request requires a token.
- */
+/** 404 for a resource that the actor may not see (S136), otherwise 403. Anonymous callers get 401 if git asks or a token is required. */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
   return isSeen || (needsPerson && actor?.who === "job") ? "403" : "404";
 }
 
 function described({ status, code }: Answer): string {
-  // A request that was allowed may still fail for another reason.
   const isRefusal =
     status === 401 || status === 403 || (status === 404 && !["EntryNotFound", "RevisionNotFound"].includes(code ?? ""));
   return isRefusal ? String(status) : status < 500 ? "allowed" : `failed ${status}`;
@@ -255,10 +240,7 @@ function described({ status, code }: Answer): string {
 
 type Cell = { name: string; actor: Somebody; ask: Ask; rules: Row[]; isSeen: boolean };
 
-/**
- * For each door, rule and hand, one cell that the rule allows. For every actor and hand, one refused cell about a visible resource and one
- * about a hidden resource. The other cells are not requested: `may` was called for all of them.
- */
+/** `may` was called for all cells, so only a sample of the cells is requested. */
 function oneOfEach(door: string, cells: Cell[]): Cell[] {
   const first = new Map<string, Cell>();
   for (const cell of cells) {
@@ -269,7 +251,6 @@ function oneOfEach(door: string, cells: Cell[]): Cell[] {
   return [...first.values()];
 }
 
-/** Sends the requests of all cells, several at a time, and lists the cells whose response differs from the rows. */
 async function check(cells: Cell[]): Promise<{ wrong: string[]; asked: number }> {
   const wrong: string[] = [];
   const left = cells.values();
@@ -303,7 +284,6 @@ const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
 {"key":"deletedFile","value":{"path":"none"}}
 `;
 
-/** One request for each door. Its response shows the decision. Even an allowed request changes nothing, except that `comment` comments. */
 const doors = {
   info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
   "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
@@ -361,10 +341,7 @@ function cellsOf(names: (keyof typeof doors)[], { actors, repos }: { actors: Som
   });
 }
 
-/**
- * The anonymous caller, and the actors of these hands whose token has one of these scope sets: one or two scopes, joined by `+`, "none" of
- * the hub's scopes, or "all".
- */
+/** `sets`: one or two scopes joined by `+`, "none" of the hub's scopes, or "all". */
 function some(inHands: string, sets: string, who = "*"): Somebody[] {
   const nameOf = ({ scopes }: TokenActor) =>
     scopes.length <= 2 ? scopes.join("+") : scopes.includes("write-repos") ? "all" : "none";
@@ -376,7 +353,6 @@ const namespaces = ["own", "org", "admin", "else"] as const;
 const takenIn = { own: "own-public", org: "org-public", admin: "admin-private", else: "else-private" } as const;
 const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos manage-repos all";
 
-/** The question to `core/access` for each resource in an act's rows. */
 type Question = [resource: string, ask: (actor: Actor) => Promise<boolean>];
 const questions: Partial<Record<Act, () => Question[]>> = {
   read: () => ofRepos("repo.read"),
@@ -474,14 +450,12 @@ describe("S135 S136 the access table", () => {
         };
       }),
     );
-    // The doors to the repository that the maker created are tested above.
     const cells = oneOfEach(
       "delete",
       all.filter(({ actor, rules }) => rules.length === 0 || actor?.who !== "maker"),
     ) as typeof all;
     for (const { key, actor, ask, rules } of cells) {
       if (rules.length === 0) continue;
-      // An allowed request deletes a repository that is created for it here.
       const { owner, isPrivate } = at.repos[key];
       ask.body = { ...(ask.body as object), name: `gone-${key}-${actor?.who}-${actor?.hand}` };
       const { name } = ask.body as { name: string };
@@ -532,7 +506,6 @@ describe("S135 S136 the access table", () => {
           const name = at.handles[key];
           const [list, profile, self] = await Promise.all([
             ask(`/api/organizations/${name}/members`, actor),
-            // The administrator is a member of both organizations.
             ask(`/api/users/${at.handles.admin}/overview`, actor),
             ask("/api/whoami-v2", actor),
           ]);
@@ -577,7 +550,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** A deferred action reaches only what its token can read: each door that creates such an action checks this at once (H1, H2). */
+  /** A deferred action reaches only what the action's token can read (H1, H2). */
   test("watching, running and scheduling: private Spaces of the user and of an organization", {
     timeout: TIMEOUT_MS,
   }, async () => {
@@ -619,7 +592,7 @@ describe("S135 S136 the access table", () => {
             body: JSON.stringify(body),
           });
           await response.arrayBuffer();
-          // A hidden resource is refused like one that does not exist (S136). In a list of items to watch, the error is an invalid field.
+          // A hidden resource is refused like a missing one (S136). For `watch`, the resource is an invalid field.
           const expected = reaches.includes(key) ? 200 : door === "watch" ? 400 : 404;
           if (response.status !== expected) wrong.push(`${hand}: ${door} of ${key}: ${response.status}, not ${expected}`);
         }

@@ -5,31 +5,25 @@ import { countAgainst } from "#core/fair-queue/party.ts";
 import { type Bearer, type CiJob, findBearer, findCiJob } from "#core/oauth/tokens/find-bearer.ts";
 import { repeatableLookup, requireBearer, requireHolder } from "./bearer.ts";
 
-/** The actor of an API request: its token's holder, or an anonymous caller. */
 export async function actorOf(c: Context): Promise<Actor> {
   return c.req.header("Authorization") ? (await requireToken(c)).actor : anonymous;
 }
 
-/** The actor of a request that requires a token: a user's, or a job's for its repository. */
+/** A job's token acts for the job's repository. */
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
 }
 
-/** The actor of a request that may outlive its token: resolved again at each call after the first. */
 export function actorLookup(c: Context): () => Promise<TokenHolder | Publisher> {
   return repeatableLookup(c, async () => (await requireToken(c)).actor);
 }
 
-/**
- * The actor of a request that requires a user's token, and the account. @throws ServiceError `unauthorized`; `forbidden` for a job's token
- */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };
 }
 
-/** The holder of a bare token that did not come as a bearer token. @throws ServiceError `unauthorized` */
 export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
   const job = await findCiJob(token);
   if (job) return known(jobActor(job));
@@ -38,7 +32,7 @@ export async function actorOfToken(token: string): Promise<TokenHolder | Publish
   return known(tokenActor(bearer));
 }
 
-/** From now on, what the request uses counts against `actor` and not against its IP address. */
+/** After this call, the request counts against `actor` and not against the IP address. */
 function known<T extends Actor>(actor: T): T {
   countAgainst(actor);
   return actor;
@@ -64,7 +58,6 @@ function tokenActor({
     userId: account.id,
     tokenId: auditToken.id,
     scopes,
-    // The granted organizations to which the user still belongs. A personal access token is not limited to organizations.
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
     clientId: clientId ?? null,
     ...(boundOrgId && { boundOrgId }),

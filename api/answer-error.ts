@@ -6,10 +6,7 @@ import { log } from "#core/log.ts";
 import { bearerChallenge } from "#core/oauth/resources/resource-servers.ts";
 import { challengeOf } from "./bearer.ts";
 
-/**
- * Turns a failure into a response (docs/specification/errors-and-limits.md#error-body). Git LFS and the inference gateway convert this
- * response into their own formats; only git's own protocol does not use it (routes/git).
- */
+/** Only git's own protocol formats its errors elsewhere. */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
@@ -18,7 +15,7 @@ export function answerError(thrown: Error, c: Context): Response {
   if (error.code === "unauthorized") {
     headers["WWW-Authenticate"] = bearerChallenge(challengeOf(c, error));
   }
-  // RFC 6750 §3.1, docs/specification/errors-and-limits.md#missing-scope: the scope is named so that a client can request it.
+  // RFC 6750 §3.1: a client can request the named scope.
   if (error.code === "insufficient_scope") {
     headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }
@@ -36,16 +33,14 @@ export function answerError(thrown: Error, c: Context): Response {
   );
 }
 
-/**
- * URLs of repositories without an owner, which exist only on the public hub. Clients request them to see whether such a repository exists.
- */
+/** Repositories without an owner exist only on the public hub. Clients ask whether such a repository exists. */
 const OWNERLESS = /^\/api\/(?:models|datasets|spaces)\/[^/]+(?:\/([a-z-]+)(?:\/.*)?)?$/;
 const PARTS = new Set(
   "revision tree paths-info refs commits preupload commit branch tag settings discussions like likers duplicate lfs-files".split(
     " ",
   ),
 );
-/** URLs of files of such repositories. No repository here has one of these segments as its name (core/hub/repos/repo.ts). */
+/** No repository here can have one of these segments as its name. */
 const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
 
 export function answerNotFound(c: Context): Response {
@@ -68,7 +63,6 @@ function toServiceError(thrown: Error): ServiceError {
   return new ServiceError("server_error", "Something went wrong on our side", { cause: thrown });
 }
 
-/** The error for a request that Hono itself rejects: its body has another media type or is invalid JSON. */
 function unreadable(thrown: HTTPException): ServiceError {
   const sentence =
     thrown.status === 415 ? "Send the body in a type that this endpoint accepts, such as application/json" : thrown.message;

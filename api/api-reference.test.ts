@@ -5,7 +5,6 @@ import { type ApiDocument, apiDocument } from "#core/api-document.ts";
 import { eventOperations, sectionsOf, splitResponses } from "#core/docs/reference/api-reference.ts";
 import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 
-// Loading the API provides its document to the pages, as in the process that serves both.
 await import("./app.ts");
 const document = apiDocument() as ApiDocument;
 const entries = sectionsOf(document).flatMap(({ operations }) => operations);

@@ -40,14 +40,14 @@ import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { whoamiRoutes } from "./routes/whoami.ts";
 import { xetRoutes, xetTokenRoutes } from "./routes/xet.ts";
 
-/** Door 2, programs: each route is defined once (define-route.ts), which yields routing, validation and the OpenAPI document. */
+/** Door 2, programs. Each route is defined once in define-route.ts. */
 export const api = new OpenAPIHono({ defaultHook: refuseInvalid });
 
-// Clients of the inference gateway expect its own error format, also for errors that every route can return.
+// Clients of the inference gateway expect that API's error format.
 api.onError((thrown, c) => (c.req.path.startsWith("/v1/") ? answerInferenceError(thrown, c) : answerError(thrown, c)));
 api.notFound(answerNotFound);
 
-// S53: callers send their token in a header, never in a cookie, so a page of any origin may call the API.
+// S53: the token is in a header, never in a cookie, so pages of any origin may call the API.
 api.use(
   "/api/*",
   cors({
@@ -105,18 +105,16 @@ for (const addRoute of [
   addRoute(api);
 }
 
-// Protocols that others specify, and pictures. The OpenAPI document does not contain them.
+// Others specify these protocols, so the OpenAPI document omits them.
 api.route("/", images);
 api.route("/", lfsRoutes);
 api.route("/", xetRoutes);
 api.route("/", inferenceRoutes);
 api.route("/", gitRoutes);
 
-/** Whether the route for such a request reads its body as it arrives, for as long as it takes. */
 export const streamsBody = (method: string, pathname: string): boolean =>
   bodyLimitOf(api.router.match(method, pathname)[0].map(([[, route]]) => route)).isStreamed === true;
 
-/** Door 2 as a Node handler, for server.ts. */
 export const handleApi = getRequestListener(api.fetch, { overrideGlobalObjects: false }) as (
   req: IncomingMessage,
   res: ServerResponse,

@@ -9,7 +9,7 @@ import { signInByCli } from "./testing/cli-sign-in.ts";
 import { someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** OAuth apps over the API: which tokens may manage them, and what requires recent authentication (S113, decision 061). */
+/** S113, decision 061. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -126,7 +126,7 @@ test("S113 the command line's right to take apps over ends 15 minutes after its 
   const rotate = (token: string) => send(token, "POST", `${OWN}/${body.app.id}/rotate-secret`);
   expect(await rotate(accessToken)).toMatchObject({ status: 403, body: { code: "reauthentication_required" } });
   expect((await send(accessToken, "GET", OWN)).status).toBe(200);
-  // A renewed token does not restore the right, because it is issued without the user.
+  // A renewed token does not restore the right, because the user takes no part in the renewal.
   const renewed = await world.post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token: refreshToken,
@@ -143,7 +143,6 @@ test("S113 a device request that is allowed in a session left open does not give
   await expect(allowDevice({ ...session, authenticatedAt }, started.user_code)).rejects.toMatchObject({
     code: "reauthentication_required",
   });
-  // The device request is still pending: after a recent authentication the user can allow it with the same code.
   await allowDevice(session, started.user_code);
 });
 
@@ -188,7 +187,6 @@ test("only administrators manage an organization's apps, and the command line on
   expect(made.body.app).toMatchObject({ owner: { name: organization.name, type: "org" }, boundOrganization: organization.name });
   expect((await send(inside.accessToken, "GET", path)).body).toMatchObject([{ name: "Harbour" }]);
   expect((await send(inside.accessToken, "GET", OWN)).body).toEqual([]);
-  // The app does not exist under another organization's URL.
   const other = await organizationOf(ada);
   expect(
     (await send(inside.accessToken, "GET", `/api/organizations/${other.name}/settings/apps/${made.body.app.id}`)).status,

@@ -5,15 +5,11 @@ import type { Challenge } from "#core/oauth/resources/resource-servers.ts";
 import { InvalidDpopProof } from "#core/oauth/tokens/dpop-proof.ts";
 import { type Bearer, type CiJob, findBearer, findCiJob, type Presentation } from "#core/oauth/tokens/find-bearer.ts";
 
-// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared case-insensitively (C4 in docs/specification/existing-clients.md).
+// RFC 6750 §2.1, RFC 9449 §7.1. The scheme is case-insensitive (C4 in docs/specification/existing-clients.md).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
-/**
- * The holder of the request's token, for operations that require a user.
- * @throws ServiceError `unauthorized`, with the message that existing clients look for
- * (docs/specification/organizations-and-tokens.md#whoami-v2); `forbidden` for a job's token
- */
+/** @throws ServiceError `unauthorized` with the message that existing clients look for, `forbidden` for a job's token */
 export async function requireBearer(c: Context): Promise<Bearer> {
   const holder = await requireHolder(c);
   if (holder.kind !== "job") return holder;
@@ -23,16 +19,13 @@ export async function requireBearer(c: Context): Promise<Bearer> {
   );
 }
 
-/** The holder of the request's token, for operations that CI jobs may also perform, with a token for their repository. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & CiJob)> {
-  // This is called before the body is read and again by the route. The holder is kept, since a DPoP proof is valid only once. It is not
-  // kept for long, since the body may take minutes to arrive and the token may be revoked meanwhile (S114).
+  // Kept because a DPoP proof is valid only once. Kept briefly because the token may be revoked while the body arrives (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
   return lookUp(c, known?.isProven ?? false);
 }
 
-/** `isProven`: a look-up has verified the proof of possession. */
 type Known = { holder: ReturnType<typeof findHolder>; at: number; isProven: boolean };
 
 const TRUST_MS = 1_000;
@@ -49,11 +42,7 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
   return known.holder;
 }
 
-/**
- * The actor of a long request, such as a stream, a push or a commit: looked up again each time after the first, since the token may have been
- * revoked (S112, S114).
- * @param find uses `requireHolder`, or looks up a token each time
- */
+/** Looks the actor up again after the first call, because the token may have been revoked (S112, S114). */
 export function repeatableLookup<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
   return () => {
@@ -93,7 +82,6 @@ function presentationOf(c: Context, scheme: string, isProven: boolean): Presenta
   return { scheme: "dpop", proof: c.req.header("DPoP") ?? "", method: c.req.method, path: new URL(c.req.url).pathname };
 }
 
-/** The facts about the sent token in an error, for `WWW-Authenticate`. */
 export function challengeOf(c: Context, { cause }: Error): Challenge {
   const header = c.req.header("Authorization");
   if (!header) return {};

@@ -26,7 +26,6 @@ import { fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { actionsFor, askBatch, someObject } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** What a CI job can do with the token that it got for its ID token, and how users trust such jobs. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ci: CiIssuer;
 let ada: TestPerson;
@@ -54,7 +53,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** As the Python client's switch HF_OIDC_RESOURCE sends it (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/** The value that the Python client's HF_OIDC_RESOURCE sends. */
 async function exchange(resource: string): Promise<string> {
   const response = await fetch(`${world.origin}/oauth/token`, {
     method: "POST",

@@ -26,7 +26,6 @@ async function somebody(...scopes: Scope[]): Promise<TestPerson & { accessToken:
 
 const curator = () => somebody("write-collections", "read-repos");
 
-/** A request as the Python client sends it. */
 async function send(method: string, path: string, { accessToken, body }: { accessToken?: string; body?: unknown } = {}) {
   const response = await fetch(`${world.origin}/api/collections${path}`, {
     method,
@@ -48,7 +47,6 @@ test("the JavaScript client creates, lists and deletes a collection, whose items
   const { slug } = await createCollection({ ...client, collection: { title: "Tide tables", namespace: ada.username } });
   expect(slug).toMatch(new RegExp(`^${ada.username}/tide-tables-[0-9a-f]{24}$`));
   const repo = await someRepo(ada, { type: "dataset", isPrivate: true });
-  // The client does not export its functions for items.
   const body = { item: { type: "dataset", id: repo.fullName }, note: "<b>high</b> water" };
   const added = await send("POST", `/${slug}/items`, { ...ada, body });
   expect(added).toMatchObject({

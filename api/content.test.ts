@@ -18,7 +18,6 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Reading a repository's content over real HTTP (docs/specification/repositories-and-git.md#repository-operations). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson & { accessToken: string };
 let repo: Repo;
@@ -106,7 +105,6 @@ describe("a commit that only a pull request reaches", () => {
             return answer.headers.get("x-repo-commit-on-branch");
           }),
       );
-    // The header is left out if git needs more than two seconds to find out. Once known, the result is remembered.
     await vi.waitFor(async () => expect(await hints(theirs)).toEqual(Array(5).fill("false")));
     for (const revision of [first, head, "v1", "refs%2Fpr%2F7"]) expect(await hints(revision)).toEqual(Array(5).fill(null));
     await runGit(path, ["update-ref", "-d", "refs/pr/7"]);
@@ -196,7 +194,6 @@ describe("lists", () => {
     expect((await all(listFiles({ ...client, recursive: true }))).map(({ path }) => path)).toEqual(paths);
     const below = await (await send(api("/tree/main/data/a%20b"))).json();
     expect(below).toMatchObject([{ path: "data/a b/ü 🌊.txt", size: 10 }]);
-    // Clients do not always encode the slashes of a ref.
     for (const revision of ["refs%2Fpr%2F1", "refs/pr/1", "feature%2Fx", "v1", first]) {
       expect((await (await send(api(`/tree/${revision}`))).json()) as unknown, revision).toMatchObject([{ path: "README.md" }]);
     }
@@ -319,7 +316,6 @@ describe("a file", () => {
       expect(part.headers.get("content-length")).toBe(String(end - start + 1));
       expect((await bytesOf(part)).equals(large.subarray(start, end + 1))).toBe(true);
     }
-    // A client aborts a download.
     const controller = new AbortController();
     const answer = await send(file("main/large.bin"), { signal: controller.signal });
     await answer.body?.getReader().read();
@@ -365,7 +361,6 @@ describe("a file", () => {
     expect(raw.headers.get("x-linked-etag")).toBeNull();
     const lost = await someRepo(ada);
     await commitTo(lost, ada, { "kept.bin": lfsPointerTo(lfs) });
-    // This repository's commits contain the pointer, but the object was uploaded only to another repository.
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
   });
 
@@ -431,7 +426,6 @@ describe("who may read", () => {
     }
     const mine = await send(file("main/a", secret), withToken(ada));
     expect(mine.headers.get("cache-control")).toBe("private, no-cache");
-    // Pages show pictures, so a user's session is enough to read files, and only files.
     const cookie = `${siteSessionCookie().name}=${ada.token}`;
     expect((await send(file("main/a", secret), { headers: { cookie } })).status).toBe(200);
     expect((await send(api("/tree/main", secret), { headers: { cookie } })).status).toBe(404);
@@ -450,7 +444,6 @@ describe("who may read", () => {
       expect((await send(path)).status, path).toBe(401);
       expect(await refusal(await send(path, withToken(bea))), path).toEqual([403, "GatedRepo"]);
     }
-    // A pull request that copies the file to README.md would show its content to everybody, because READMEs are not gated.
     const copy = { key: "copyFile", value: { path: "README.md", srcPath: "a" } };
     const propose = () =>
       send(api("/commit/main?create_pr=1", gated), {

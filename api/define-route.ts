@@ -15,10 +15,8 @@ import { type Address, type Caller, families, type Operation, operationOf } from
 import { takesBody } from "./refuse-bad-input.ts";
 import { requirePlatform } from "./require-platform.ts";
 
-/** Adds a route to the API, at one URL or at several similar URLs. */
 export type Route = (api: OpenAPIHono) => void;
 
-/** What a handler gets about its caller. */
 type Actors = {
   anyone: { actor: Actor };
   token: { actor: TokenHolder | Publisher };
@@ -28,22 +26,19 @@ type Actors = {
 
 type Definition<Line extends string, Who extends Caller, Params, Query, Body, Responses> = Operation & {
   actor?: Who;
-  /** Schemas of the path's parameters that are not just strings. */
   params?: Params;
   query?: Query;
   body?: Body;
-  /** Whether the body may be absent. The handler then gets the result of parsing `{}`. */
+  /** The handler gets the result of parsing `{}` for an absent body. */
   isBodyOptional?: true;
-  /** Replaces `body` if the handler reads the body itself: describes the body in the document. */
+  /** Describes the body in the document if the handler reads the body itself. */
   rawBody?: NonNullable<RouteConfig["request"]>["body"];
-  /** The largest body; 64 KiB if absent. Above that, a token is required before the body is read. */
+  /** 64 KiB if absent. Larger bodies require a token before they are read. */
   maxBodyBytes?: number;
-  /** Whether the handler reads the body as it arrives. */
   isBodyStreamed?: true;
   responses: Responses;
-  /** `Cache-Control` of a successful response. */
   cacheControl?: string;
-  /** Returns the JSON for a response with status 200, or a whole `Response`. */
+  /** Returns the JSON for status 200, or a whole `Response`. */
   handle(request: Handled<Line, Who, Params, Query, Body>): MaybePromise<AnswerOf<Responses> | Response>;
 };
 
@@ -57,7 +52,7 @@ type Handled<Line extends string, Who extends Caller, Params, Query, Body> = {
   (Line extends `${string}{TYPES}${string}` ? { type: RepoType } : unknown) &
   (Line extends `${string}/${"{TYPES}" | "spaces"}/{owner}/{name}${string}` ? { repo: RepoName } : unknown);
 
-/** Finds the actor again during a long request, since its token may have been revoked meanwhile (S112, S114). */
+/** The token may be revoked during a long request (S112, S114). */
 type ActorNow<Found> = Found extends { actor: infer One } ? () => Promise<One> : never;
 
 type Names<Line extends string> = Line extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
@@ -73,10 +68,8 @@ type AnswerOf<Responses> = Responses extends { 200: { content: { "application/js
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Defines a route: its callers, its input, its responses and its handler. A request has already passed the checks for all requests
- * (refuse-bad-input.ts). If a required token is missing, the body is not parsed. Parameters and body are validated next. Then the actor is
- * looked up, and the function of core that the handler calls decides what the actor may do.
- * @param line method and path; `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`)
+ * Without a required token, the body is not parsed. Core decides what the actor may do.
+ * @param line method and path. `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`)
  */
 export function defineRoute<
   const Line extends `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} ${string}`,
@@ -155,12 +148,10 @@ async function findActor(c: Context, who: Caller | undefined): Promise<object> {
   return { ...(await now()), actorNow: async () => (await now()).actor };
 }
 
-/**
- * Refuses a request without a valid token before its body is parsed and validated (S138). The route itself checks what the caller may do.
- */
+/** Refuses a request without a valid token before parsing the body (S138). The route still checks permissions. */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
   await requireHolder(c).catch(async (error: unknown) => {
-    // If a small body were not read, the client would lose its connection. The length of a chunked one is not known.
+    // Node closes the connection if a small body stays unread. A chunked body has no known length.
     const isChunked = c.req.header("Transfer-Encoding") !== undefined;
     if (!isChunked && Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
     else c.header("Connection", "close");
@@ -169,26 +160,21 @@ const tokenFirst: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** A response with JSON, for `responses`. */
 export const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
   description,
   content: { "application/json": { schema } },
 });
 
-/** A failure that only this route has, for `responses`. */
 export const failure = (description: string) => json(description, errorBodySchema);
 
-/** A response with server-sent events, for `responses`. */
 export const events = (description: string) => ({ description, content: { "text/event-stream": { schema: z.string() } } });
 
-/** `responses` of a route that stores something in a repository. */
 export const storageFull = {
   507: failure(
     "`storage_full`: the owner's repositories have reached their storage limit. The message says how much is used and what to do.",
   ),
 };
 
-/** The API's `defaultHook`: input that breaks its schema is refused with the field (docs/specification/errors-and-limits.md). */
 export function refuseInvalid(result: { success: true } | { success: false; error: z.core.$ZodError }): void {
   if (result.success) return;
   const [issue] = result.error.issues;
@@ -198,12 +184,11 @@ export function refuseInvalid(result: { success: true } | { success: false; erro
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** The request's token (bearer.ts). */
     auditToken?: AuditToken;
   }
 }
 
-/** The origin of a request, for audit and throttling. server.ts determines the IP address; an address that the sender claims is ignored. */
+/** server.ts determines the IP address. An address that the sender claims is ignored. */
 function requestOriginOf(c: Context): RequestOrigin {
   const token = c.get("auditToken");
   return {

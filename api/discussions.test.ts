@@ -27,7 +27,6 @@ async function somebody(stem = "ada", scopes: Scope[] = ["write-discussions", "r
   return { ...person, accessToken: token };
 }
 
-/** A request as the Python client sends it. */
 async function send(
   person: { accessToken: string } | null,
   method: string,
@@ -47,7 +46,6 @@ async function send(
 
 const at = (repo: Repo, rest = "") => `${repoApiPath(repo.type, repo.fullName)}/discussions${rest}`;
 
-/** Parses an event as the Python client does (`deserialize_event`), and fails where the client would fail. */
 function deserialized(event: Json) {
   const common = { id: event.id, type: event.type, createdAt: new Date(event.createdAt), author: event.author.name };
   expect(common).toMatchObject({ id: expect.any(String), author: expect.any(String) });
@@ -153,7 +151,6 @@ describe.each(["model", "dataset", "space"] as const)("the Python client, in a %
     const after = (await send(null, "GET", at(repo, "/1?diff=1"))).body;
     expect(after).toMatchObject({ status: "merged", changes: { mergeCommitId: merged.body.mergeCommitId }, diff: body.diff });
     expect(await send(ada, "DELETE", at(repo, "/1/ref"))).toMatchObject({ status: 200 });
-    // Its changes can still be read: its commits are in the base.
     expect((await send(null, "GET", at(repo, "/1?diff=1"))).body.diff).toBe(body.diff);
   });
 });
@@ -213,7 +210,6 @@ describe("S135 permissions", () => {
       const nowhere = await send(bea, method, gone + rest, body);
       expect([method, rest, there.status, there.body]).toEqual([method, rest, 404, nowhere.body]);
       expect(there.headers.get("x-error-code")).toBe("RepoNotFound");
-      // Without a token, an action that requires an account gets 401, whether or not the discussion exists.
       const asked = await send(null, method, at(repo, rest), body);
       expect([method, rest, asked.status]).toEqual([method, rest, method === "GET" ? 404 : 401]);
     }
@@ -278,7 +274,6 @@ describe("S138 odd input", () => {
     for (const query of ["?p=99999", "?author=%25", "?search=%F0%9F%8C%8A%5C%25_"]) {
       expect(await send(ada, "GET", at(repo, query))).toMatchObject({ status: 200, body: { discussions: [] } });
     }
-    // 64 KiB are accepted, even if every character is sent escaped.
     const escaped = "\\u00fc".repeat(32 * 1024);
     expect((await send(ada, "POST", at(repo, "/1/comment"), `{"comment":"${escaped}"}`)).status).toBe(200);
   });

@@ -21,7 +21,6 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 
 const MIB = 1024 * 1024;
 
-/** Copies of repositories, and copies and deletions of large files, as the public hub's Python client requests them. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -54,7 +53,6 @@ function storeAgain(repo: Repo, { oid, size, content }: File): Promise<void> {
   return storeLfsObject(repo.id, { oid, size }, bytes());
 }
 
-/** Uploads a file and commits its pointer. */
 async function commitFile(person: Caller, repo: Repo, path: string, { branch = "main", size = 6_000 } = {}): Promise<File> {
   const file = await storeFile(repo, size);
   await commitTo((await readRepo(repo.id)) as Repo, person, { [path]: lfsPointerTo(file) }, { branch });
@@ -136,13 +134,11 @@ describe("a copy of a repository", () => {
     expect((await duplicate(reader, open, `${reader.username}/mine`)).status).toBe(403);
     expect((await duplicate(bea, open, `${ada.username}/theirs`)).status).toBe(403);
 
-    // A member of the organization may copy its private repository, but only as a private one.
     expect((await duplicate(bea, secret, `${bea.username}/public`, { visibility: "public" })).status).toBe(403);
     expect((await duplicate(bea, secret, `${bea.username}/copy`)).status).toBe(200);
     expect(await found("model", `${bea.username}/copy`)).toMatchObject({ isPrivate: true });
     expect((await duplicate(ada, secret, `${ada.username}/published`, { visibility: "public" })).status).toBe(200);
 
-    // Only accepted users can read the content of a gated repository.
     const gated = await someRepo(ada);
     await commitTo(gated, ada, { "a.txt": "a" });
     await updateRepoSettings(ada.actor, nameOf(gated), { gated: "manual" }, from);
@@ -173,7 +169,6 @@ describe("a copy of a repository", () => {
     const base = randomBytes(2 * MIB);
     const blobs: string[] = [];
     for (let at = 0; at < 11; at++) blobs.push(await git(["hash-object", "-w", "--stdin"], base.subarray(at)));
-    // Each file is stored as a difference from the longest one, which no commit contains.
     await git(["pack-objects", "-q", "--window=20", "--depth=1", "objects/pack/pack"], blobs.join("\n"));
     await git(["prune-packed"]);
     const entries = blobs.slice(1).map((blob, at) => `100644 blob ${blob}\t${at}\n`);
@@ -228,7 +223,6 @@ describe("a copy of a repository", () => {
   });
 });
 
-/** Removes every file from which git could read the object. */
 async function breakObject(path: string, blob: string): Promise<void> {
   const { rm } = await import("node:fs/promises");
   await rm(`${path}/objects/${blob.slice(0, 2)}/${blob.slice(2)}`, { force: true });
@@ -270,7 +264,6 @@ describe("large files", () => {
     });
     expect((await remove(bea, repo, gone.oid)).status).toBe(403);
     expect((await remove(ada, repo, "../..")).status).toBe(400);
-    // A pull request still refers to the file.
     const path = await openRepository(repo);
     const side = (await resolveRef(path, "refs/heads/side")) as string;
     await runGit(path, ["update-ref", "refs/pr/1", side]);
@@ -282,7 +275,6 @@ describe("large files", () => {
     expect(await remove(ada, repo, gone.oid)).toEqual({ status: 200, body: {} });
     expect((await readRepo(repo.id))?.lfsBytes).toBe(before.lfsBytes - gone.size);
     expect(await db().lfsObject.count({ where: { repoId: repo.id } })).toBe(1);
-    // The file's content stays in storage, because the copy has the file.
     expect(await db().storageHold.count({ where: { ownerId: ada.id } })).toBe(0);
     expect(await db().auditEvent.count({ where: { type: "repo.delete_files", actorId: ada.id } })).toBe(1);
     const served = await fetch(`${world.origin}/${copy.fullName}/resolve/side/gone.bin`);
@@ -292,10 +284,8 @@ describe("large files", () => {
     expect((await remove(bea, copy, gone.oid)).status).toBe(200);
     expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 6_000n, isRemoved: true }]);
 
-    // A commit that read the repository before the deletion is refused.
     await expect(commitTo(before, ada, { "again.bin": lfsPointerTo(gone) })).rejects.toMatchObject({ code: "conflict" });
     await commitTo((await readRepo(repo.id)) as Repo, ada, { "a.txt": "a" });
-    // While refs change, nothing is deleted.
     await db().refUpdate.create({ data: { id: "b".repeat(24), repoId: repo.id, asked: [], claimedUntil: new Date() } });
     expect((await remove(ada, repo, "f".repeat(64))).status).toBe(409);
   });
@@ -363,7 +353,6 @@ describe("large files", () => {
       const { oid } = await commitFile(ada, source, "tide.bin");
       const body = { target: { type: "model", name: target.fullName }, files: [{ sha256: oid }] };
       const copy = () => send(caller, "POST", `${apiPath(source)}/lfs-files/duplicate`, body);
-      // The request waits where it looks up how the file is stored, after the first check.
       const [copied] = await queueForLock(`lock table xet_file in access exclusive mode; ${ending(source)}`, [copy]);
       expect((await copied)?.status).toBe(status);
       expect(await db().lfsObject.count({ where: { repoId: target.id } })).toBe(0);

@@ -1,9 +1,6 @@
 import type { Context } from "hono";
 
-/**
- * Sends events as they arrive. The next event is requested once the client has read the previous one, so that a slow client slows the
- * source instead of filling our memory. If the client disconnects, the request's signal ends both streams.
- */
+/** Requests the next event only after the client has read the previous one, so that a slow client does not fill our memory. */
 export function sendEvents(c: Context, events: AsyncGenerator<string, void, undefined>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
@@ -27,7 +24,7 @@ export function sendEvents(c: Context, events: AsyncGenerator<string, void, unde
   });
 }
 
-/** Escapes the characters at which clients split lines: JSON allows U+2028 in a string, but for the Python client it ends a line. */
+/** JSON allows U+2028 in a string, but the Python client splits lines at this character. */
 export function eventOf(data: unknown, name?: string): string {
   const json = JSON.stringify(data).replace(
     /[\u007f-\u009f\u2028\u2029]/g,

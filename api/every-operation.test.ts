@@ -19,11 +19,7 @@ import { protocolPaths } from "./openapi/protocol.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * Calls each operation of the OpenAPI document at least once, as a client would call it, except the protocol's endpoints and the
- * operations in `exceptions`. `startApiWorld` checks that each response matches the document, and the last test finds operations that were
- * not called. Add a new operation to the test that it belongs to.
- */
+/** Calls each operation of the OpenAPI document at least once. The last test finds operations that were not called. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 let member: Caller;
@@ -40,7 +36,6 @@ afterAll(() => world.stop());
 
 type Sent = { token?: string; type?: string; status?: number };
 
-/** Sends a request, expects success unless told otherwise, and returns the response. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever the document says, against which it was checked
 async function ask(method: string, path: string, body?: unknown, { token, type, status }: Sent = {}): Promise<any> {
   const leave = new AbortController();
@@ -201,7 +196,6 @@ test("a platform and its events", async () => {
   await ask("POST", "/api/repos/sync", { repos: [told] }, { token });
   const type = "application/cloudevents+json";
   const event = { specversion: "1.0", id: "1", source: "https://forge.example", type: "forge.nonsense", data: {} };
-  // An event of an unknown type. The document describes how it is rejected.
   await ask("POST", "/api/events", event, { token, type, status: 400 });
   const batch = await ask("POST", "/api/events", [event], { token, type: "application/cloudevents-batch+json" });
   expect(batch.results).toMatchObject([{ status: "failed" }]);
@@ -295,7 +289,6 @@ test.each(["own", "organization's"])("webhooks: %s", async (whose) => {
 });
 
 const signIn = "requires a recent sign-in: apps.test.ts";
-/** Operations that succeed in none of the tests above, and why. */
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
   exposeJob: "is always refused",
@@ -307,7 +300,6 @@ test("the tests above called every operation of the document, except those liste
   const protocol = protocolPaths();
   const answered = new Set([...world.answered()].map((one) => one.split(" ")[0]));
   const missing = Object.entries(paths)
-    // core/oauth tests the protocol's endpoints, with third-party clients.
     .filter(([path]) => !protocol[path])
     .flatMap(([, operations]) => Object.values(operations).map(({ operationId = "" }) => operationId))
     .filter((id) => !answered.has(id) && !exceptions[id]);

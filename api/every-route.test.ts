@@ -7,13 +7,9 @@ import { api } from "./app.ts";
 import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * S135: calls every route with every kind of token, for resources that the token must not access. The test reads the routes from the app,
- * so a new route without a check fails. The tokens have every scope, so only their kind or their user can prevent access.
- */
+/** S135: the tokens have every scope, so only their kind or their user can prevent access. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** A text in all private content, and nowhere else. */
 const MURMUR = `murmur-${newId()}`;
 
 beforeAll(async () => {
@@ -28,12 +24,11 @@ afterAll(() => world.stop());
 
 type Target = Extract<RepoKey, `${string}-private`>;
 
-/** Callers who must be refused. A member who does not meet the organization's requirements is told so, even if the target does not exist. */
+/** A member who does not meet the organization's requirements is told so, even if the target does not exist. */
 const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
   { who: "stranger", hand: "personal", at: "org-private", refusals: [404] },
-  // In the next five, the token's user has access to the target.
   { who: "admin", hand: "exchanged", at: "admin-private", refusals: [404] },
   { who: "admin", hand: "exchanged", at: "else-private", refusals: [404] },
   { who: "admin", hand: "app", at: "else-private", refusals: [404] },
@@ -103,7 +98,6 @@ function tokenOf({ who, hand }: { who?: Who; hand?: Hand }): string | undefined 
   return token;
 }
 
-/** Runs sixteen at a time. */
 async function each<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const lane = async () => {
@@ -119,7 +113,6 @@ const named = ({ who, hand }: { who?: Who; hand?: Hand }, { method, template }: 
 test("S135 S136 S95 no kind of token reaches a repository to which it has no access, or learns that the repository exists", {
   timeout: 120_000,
 }, async () => {
-  // Each of these routes is defined once for models, datasets and Spaces, so models are enough.
   const routes = routesLike(/^(\/api\/models)?\/:owner\/:name\b|^\/api\/:type(\{[^}]*\})?\/:owner\/:name\b/);
   expect(routes.length).toBeGreaterThan(35);
   const wrong: string[] = [];
@@ -142,7 +135,6 @@ test("S135 S136 S95 no kind of token reaches a repository to which it has no acc
 test("S135 S95 no kind of token reaches a collection that is closed to it, and none creates, moves or deletes there", async () => {
   const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
   const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
-    // Excluded: public information about an organization.
     ({ template }) => !/\/(overview|avatar)$/.test(template),
   );
   expect([ofCollections.length > 4, ofOrganizations.length > 2]).toEqual([true, true]);
@@ -150,7 +142,6 @@ test("S135 S95 no kind of token reaches a collection that is closed to it, and n
   await each(crossed([...ofCollections, ...ofOrganizations]), async ({ attempt, route }) => {
     const path = collectionName(at.collections[attempt.at as keyof typeof at.collections]);
     const [namespace = "", slug = ""] = path.split("/");
-    // Routes of an organization get the collection's owner as `name`.
     const { status, all } = await send(route, fill(route.template, { namespace, slug, name: namespace }), tokenOf(attempt));
     const isRefused = status === 401 || status === 403 || status === 404;
     if (!isRefused || all.includes(MURMUR)) wrong.push(`${named(attempt, route)}: ${status}`);
@@ -183,7 +174,6 @@ test("S95 an exchanged token can move nothing out of the organization, or into i
   const statusOf = async (template: string, body: object) => (await post(template, body)).status;
   const { repos, handles, collections } = at;
   const move = (from: RepoKey, to: string) => statusOf("/api/repos/move", { fromRepo: repos[from].fullName, toRepo: `${to}/x` });
-  // The user may move each of these.
   for (const to of [handles.admin, handles.else]) expect(await move("org-private", to)).toBe(403);
   for (const from of ["admin-private", "else-private"] as const) expect(await move(from, handles.org)).toBe(404);
   const add = (to: keyof typeof collections, key: RepoKey) =>
@@ -201,12 +191,10 @@ test("S136 no list shows resources that a token cannot access, however it is req
   await each(crossed(lists), async ({ attempt, route }) => {
     const { owner, fullName } = at.repos[attempt.at];
     const handle = owner.handle;
-    // Some lists call the owner `author`, others `owner`; each ignores the other name.
     const queries = ["", `?author=${handle}&owner=${handle}&limit=100`, "?search=private&limit=100"];
     for (const query of queries) {
       const path = fill(route.template, { name: handle, namespace: handle, username: handle }) + query;
       const { status, all } = await send(route, path, tokenOf(attempt));
-      // The list must not contain the hidden resource.
       const isShown =
         all.includes(`"${fullName}"`) || all.includes(collectionName(at.collections[attempt.at as keyof typeof at.collections]));
       if (isShown || status >= 500) wrong.push(`${named(attempt, route)}${query}: ${status}`);

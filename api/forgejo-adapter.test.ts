@@ -10,10 +10,6 @@ import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { createAdapter, type Settings, syncAll } from "../examples/forgejo-adapter/adapter.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * Tests the example of docs/guides/events-from-outside.md with Forgejo's payloads, which were recorded and cut to the fields that the
- * example reads.
- */
 const SECRET = "a secret of the webhook's";
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;

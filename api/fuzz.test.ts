@@ -8,11 +8,7 @@ import { protocolPaths } from "./openapi/protocol.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * S51, S138: sends nonsense, generated from the OpenAPI document, to the API's operations, as a user who may do everything, so that it gets
- * as far as possible. The response is never a 5xx or a status that the document lacks. server/bad-input.test.ts has what every URL rejects
- * in the same way (headers, malformed queries).
- */
+/** S51, S138: sends nonsense as a user who may do everything. The response is never a 5xx or an undocumented status. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 let values: Record<string, string>;
@@ -75,10 +71,6 @@ const bodies = [
   JSON.stringify({ name: "x".repeat(1024 * 1024) }),
 ];
 
-/**
- * Some bodies that are nonsense as a whole, and bodies with nonsense in one field and plain values in the others. Each operation gets
- * different nonsense, and together they get all of it.
- */
 function* badBodies(document: ApiDocument, operation: ApiOperation, turn: number): Generator<[body: string, type: string]> {
   const [found] = Object.entries(operation.requestBody?.content ?? {});
   if (!found) return;
@@ -104,7 +96,6 @@ function plain({ type, enum: choices }: ApiSchema): unknown {
   return { string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} }[kind ?? "string"] ?? null;
 }
 
-/** Each operation also gets some of these segments and values. */
 const oddSegments = ["%00", "%2e%2e", "x".repeat(3_000), "%F0%9F%92%A5", "%ED%A0%80", "-1", "null"];
 const oddValues = ["%00", "", "-1", "1e999", "x".repeat(3_000), "%F0%9F%92%A5", "NaN", "2026-99-99T00:00:00Z"];
 
@@ -125,7 +116,6 @@ function* badAddresses(path: string, { parameters = [] }: ApiOperation, turn: nu
 const fill = (path: string, others: Record<string, string>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => others[name] ?? values[name] ?? "a".repeat(24));
 
-/** Runs sixteen at a time. */
 async function each<T>(items: Iterable<T>, run: (item: T) => Promise<void>): Promise<void> {
   const left = items[Symbol.iterator]();
   const lane = async () => {
@@ -138,7 +128,6 @@ test("S51 S138 no invalid request gets a 5xx or a status that the OpenAPI docume
   const document = (await (await api.request("/api/openapi.json")).json()) as ApiDocument;
   const protocol = protocolPaths();
   const operations = Object.entries(document.paths)
-    // Each of these routes is defined once for models, datasets and Spaces, so models are enough.
     .filter(
       ([path]) =>
         !protocol[path] &&
@@ -147,14 +136,12 @@ test("S51 S138 no invalid request gets a 5xx or a status that the OpenAPI docume
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
     )
-    // Deletions come last.
     .sort((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE"));
   const wrong: string[] = [];
   let sent = 0;
   await each(operations.entries(), async ([turn, { path, method, operation }]) => {
     const note = async (address: string, body?: string, type?: string) => {
-      // After a body that is too large the service closes the connection, so the next request on it fails too: every failed request is sent
-      // once more.
+      // The service closes the connection after a body that is too large, so the next request on the connection also fails.
       const again = () => send(method, address, body, type);
       const { status, text } = await again()
         .catch(again)
@@ -163,7 +150,7 @@ test("S51 S138 no invalid request gets a 5xx or a status that the OpenAPI docume
           throw new Error(`${method} ${address} got no response`, { cause });
         });
       sent++;
-      // No worker delivers here, so a test delivery that a valid body requests ends with the documented error.
+      // No worker delivers here, so a valid test delivery ends with the documented error.
       const isUnsent = status === 503 && text.includes("was not sent in time");
       if (status >= 500 && !isUnsent)
         wrong.push(`${method} ${address.slice(0, 120)} ${body?.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);

@@ -8,7 +8,6 @@ import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Access requests of gated repositories, as existing clients manage them over REST. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let repo: Repo;

@@ -5,20 +5,13 @@ import { ServiceError } from "#core/errors.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import { actorOf, actorOfToken } from "./actor.ts";
 
-/** The URLs under which git finds a repository (docs/specification/repositories-and-git.md#addresses). */
 export const gitPaths = ["/:owner/:name", "/:type{models|datasets|spaces}/:owner/:name"] as const;
 
-/** The repository that such a URL names. The URL may end in `.git`. */
 export function repoNameOf({ type, owner = "", name = "" }: { type?: string; owner?: string; name?: string }): RepoName {
   return { type: repoTypeOfSegment(type ?? "models") ?? "model", owner, name: name.replace(/\.git$/, "") };
 }
 
-/**
- * The actor of a git or Git LFS request (docs/specification/repositories-and-git.md#git-over-http). Both clients know only Basic
- * authentication: the token is the password, with any user name, or the user name, with an empty password. Other clients may send a bearer
- * token.
- * @throws ServiceError `unauthorized`
- */
+/** Git and Git LFS know only Basic authentication. The token is the password, or the user name with an empty password. */
 export async function gitActorOf(c: Context): Promise<Actor> {
   const [, credentials] = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   if (credentials === undefined) return actorOf(c);
@@ -26,13 +19,10 @@ export async function gitActorOf(c: Context): Promise<Actor> {
   return actorOfToken(password || userName);
 }
 
-/** Git prompts its user for credentials only after a 401 that names Basic. */
+/** Git prompts for credentials only after a 401 that names Basic. */
 export const basicChallenge = `Basic realm="An access token as the password", charset="UTF-8"`;
 
-/**
- * A caller without a token must not be able to distinguish hidden from missing repositories, so git prompts for a token in both cases
- * (S136).
- */
+/** A caller without a token must not distinguish hidden from missing repositories (S136). */
 export function asChallenge(actor: Actor, error: unknown): unknown {
   const isHidden = error instanceof ServiceError && error.code === "not_found" && error.wireCode === "RepoNotFound";
   if (actor.kind !== "anonymous" || !isHidden) return error;

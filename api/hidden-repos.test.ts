@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Each registered URL of a repository, as a template, so that the test also finds a new route without a check. */
+/** The registered URLs, so that the test also finds a new route without a check. */
 function addresses(): { method: string; template: string }[] {
   const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
   const found = api.routes
@@ -21,7 +21,6 @@ function addresses(): { method: string; template: string }[] {
   return [...new Map(found.map((one) => [`${one.method} ${one.template}`, one])).values()];
 }
 
-/** Values for the parameters of a URL, of the right form; those of revisions and discussions exist in the private repository. */
 const values: Record<string, string> = {
   rev: "main",
   branch: "main",
@@ -42,7 +41,7 @@ const fill = (template: string, [owner, name]: readonly [string, string]): strin
     .replace(/\*$/, "a.txt")
     .replace(/info\/refs$/, "$&?service=git-upload-pack");
 
-/** The fields of all routes in one body, so that each request gets as far as the repository. Routes ignore unknown fields. */
+/** Routes ignore unknown fields, so one body gets each request as far as the repository. */
 const bodyFor = (path: string): string =>
   JSON.stringify({
     title: "x",
@@ -65,7 +64,6 @@ const bodyFor = (path: string): string =>
     ...{ seconds: 3_600, key: "TIDE", value: "high" },
   });
 
-/** Everything in a response that could distinguish the two repositories, without the parts that differ between any two responses. */
 async function answerTo(method: string, path: string, token: string | undefined, name: string): Promise<string> {
   const hasBody = !["GET", "HEAD"].includes(method);
   const response = await fetch(world.origin + path, {
@@ -93,7 +91,6 @@ test("S136 a private and a missing repository look the same at every URL", { tim
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const all = addresses();
-  // One route of each kind, which shows that the list is complete.
   for (const part of ["/settings", "/auth-check", "/tree/", "/commit/", "/discussions", "/branch/", "/info/refs", "/resolve/"]) {
     expect([part, all.some(({ template }) => template.includes(part))]).toEqual([part, true]);
   }
@@ -142,9 +139,7 @@ test("S138 no URL causes a server error", { timeout: 120_000 }, async () => {
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const failed: string[] = [];
-  // An odd name, then an odd owner, with valid other parameters; then the repository's own name with odd values for the others.
   const tries = addresses()
-    // Each route is defined once for models, datasets and Spaces, so models are enough. git-http.test.ts tests packs.
     .filter(({ template }) => !/git-(upload|receive)-pack$|^\/api\/(datasets|spaces)\//.test(template))
     .flatMap(({ method, template }) =>
       odd.flatMap((value) => {

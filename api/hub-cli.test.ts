@@ -6,7 +6,7 @@ import { allowDevice, waitForInterval } from "#core/oauth/testing/device.ts";
 import type { World } from "#core/oauth/testing/world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's Python command line, request by request as it sends them (C7 to C9, C13 in docs/specification/existing-clients.md). */
+/** C7 to C9, C13 in docs/specification/existing-clients.md. */
 let world: World;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -59,7 +59,6 @@ test("the command line signs in by device code, reads whoami, renews its token, 
   expect(renewed.body.refresh_token).not.toBe(tokens.refresh_token);
   expect((await whoami(renewed.body.access_token)).status).toBe(200);
 
-  // This response tells the command line that its user must sign in again.
   await pool().query("UPDATE oauth_consent SET revoked_at = now() WHERE user_id = $1", [person.id]);
   expect(await send("/oauth/token", { ...renewal, refresh_token: renewed.body.refresh_token })).toMatchObject({
     status: 400,

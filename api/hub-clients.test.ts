@@ -7,10 +7,7 @@ import { type Prepared, prepare } from "#core/oauth/testing/sign-in.ts";
 import { REDIRECT_URI } from "#core/oauth/testing/world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * The public hub's clients in the browser and on servers, request by request as they send them (C1 to C6, C14 in
- * docs/specification/existing-clients.md).
- */
+/** C1 to C6, C14 in docs/specification/existing-clients.md. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 const sites: DocumentSite[] = [];
 beforeAll(async () => {
@@ -29,7 +26,6 @@ async function site(changes: Record<string, unknown> = {}) {
 
 const metadata = async () => (await fetch(`${world.origin}/.well-known/openid-configuration`)).json();
 
-/** Sends a user to the authorization endpoint, where they agree. @returns what the app reads at its redirect URI */
 async function visit({ browser, session }: Prepared, parameters: Record<string, string>) {
   const { authorization_endpoint } = await metadata();
   const landed = await world.follow(browser, `${authorization_endpoint}?${new URLSearchParams(parameters)}`, session);
@@ -106,7 +102,6 @@ test("HuggingChat: openid-client 5 by metadata document, with Basic and an empty
   const form = { grant_type: "authorization_code", code: answer.code ?? "", redirect_uri: redirectUri, code_verifier: verifier };
   const { status, body } = await redeem(form, { authorization: world.basic(clientId, "") });
   expect([status, body.scope]).toEqual([200, "openid profile inference-api"]);
-  // The client uses `token_type` as it received it.
   const { userinfo_endpoint } = await metadata();
   const userinfo = await fetch(userinfo_endpoint, { headers: { authorization: `${body.token_type} ${body.access_token}` } });
   expect(await userinfo.json()).toMatchObject({ sub: at.person.id, name: at.person.username });

@@ -12,7 +12,6 @@ import { eventsOf, fsck } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's JavaScript client from npm, unchanged, with our URL (docs/specification/existing-clients.md). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });
@@ -32,7 +31,6 @@ async function all<T>(items: AsyncGenerator<T>): Promise<T[]> {
   return found;
 }
 
-/** The options that the client gets with each call. */
 const clientOf = ({ accessToken }: Caller) => ({ hubUrl: world.origin, accessToken });
 
 type Description = { name: string; updatedAt: Date };
@@ -61,7 +59,6 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
     await hub.checkRepoAccess(at);
     await expect(hub.checkRepoAccess({ hubUrl: world.origin, repo })).rejects.toMatchObject({ statusCode: 404 });
 
-    // Small files, and one that is uploaded by Git LFS.
     const large = randomBytes(3 * 1024 * 1024);
     const first = await hub.uploadFiles({
       ...at,
@@ -217,7 +214,6 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
       (await all(listOf[type]({ ...credentials, search }))).map((entry) => entry.name).sort();
     expect(await listed({ hubUrl: world.origin })).toEqual([name]);
     expect(await listed(client)).toEqual([name, `${organization.name}/hidden`].sort());
-    // The client has no option `limit` for Spaces.
     if (type !== "space") expect(await all(listOf[type]({ ...client, search, limit: 1 }))).toHaveLength(1);
   });
 });

@@ -11,7 +11,6 @@ import { eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's Python client, request by request as it sends them (docs/specification/repositories-and-git.md). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });
@@ -96,7 +95,6 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
   const web = type === "model" ? "" : `/${type}s`;
   expect(commitUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/commit/${commitOid}`);
 
-  // The committed .gitattributes and .gitignore apply, and the plan names the blobs of existing files.
   const more = ["a.txt", "b.txt", "x.log", "README.md"].map((path) => ({ path, size: 10, sample: "eA==" }));
   const second = await send(ada, "POST", `${at}/preupload/main`, { body: { files: more } });
   expect(second.body.files).toEqual([

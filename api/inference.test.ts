@@ -60,7 +60,6 @@ function post(
   });
 }
 
-/** Generous, because machines that run tests are busy. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
 
 const usageOf = ({ actor, id }: Caller) => readUsage(actor, id);
@@ -123,7 +122,6 @@ test("a stream arrives event by event, with token counts only if requested, and 
     const [first, ...rest] = chunks(body);
     res.write(first);
     await resume.promise;
-    // Cut within a character and within a line.
     const bytes = Buffer.from(`${rest.join("")}: awake\n\ndata: [DONE]\n\n`.replace("tide ", "tíde "));
     const half = bytes.indexOf(0xc3) + 1;
     res.write(bytes.subarray(0, half));
@@ -163,7 +161,6 @@ test("if a client disconnects before or during the response, the request to the 
   upstream.answers((_req, res, body) => {
     if (!body.stream) return;
     res.setHeader("content-type", "text/event-stream");
-    // The last event, which has the token count, is never sent.
     const words = Array.from({ length: 40 }, () => "some words of it ");
     for (const line of chunks(body, words).slice(0, -1)) res.write(line);
   });
@@ -178,7 +175,6 @@ test("if a client disconnects before or during the response, the request to the 
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  // The request that was aborted before any response costs the tokens of its prompt, because the provider had started to work on it.
   await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
   expect(line).toMatchObject({ failures: 0 });
@@ -239,7 +235,6 @@ test("if a provider disconnects or stalls during its response, the client's resp
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error", type: "upstream_error" } });
   begin(() => undefined);
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_timeout" } });
-  // An event that never ends, with comments in between: its buffer is limited all the same.
   let sent = 0;
   upstream.answers(async (_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
@@ -252,7 +247,6 @@ test("if a provider disconnects or stalls during its response, the client's resp
   });
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error" } });
   expect(sent).toBeLessThan(120);
-  // A response that is too deeply nested to be serialized again with the other model name.
   upstream.answers((_req, res, { model }) => {
     res.writeHead(200, { "content-type": "application/json" });
     res.end(`{"model":${JSON.stringify(model)},"choices":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
@@ -302,7 +296,6 @@ test("failures of the provider become 502 or 504 in our words; its errors about 
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   upstream.answers(() => undefined);
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 504, code: "upstream_timeout" });
-  // None of these requests cost anything.
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 0n, requests: 0, reservedTokens: 0n, reservedRequests: 0 });
   expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 14 });
 });
@@ -387,7 +380,7 @@ test("S138 unknown fields, and known names in another letter case, are refused, 
     expect(await sent({ [name]: true }, "responses")).toEqual([400, name]);
   }
   expect(await sent({ stream: true, stream_options: { Include_Usage: false } })).toEqual([400, "stream_options"]);
-  // A template is code that the provider runs, and older vLLM also accepts one here (CVE-2025-61620).
+  // A template is code that the provider runs (CVE-2025-61620).
   expect(await sent({ chat_template_kwargs: { chat_template: "{% for a in range(10**9) %}{% endfor %}" } })).toEqual([
     400,
     "chat_template_kwargs",
@@ -467,7 +460,6 @@ test("an app's requests are listed by app and count for its user; an exchanged t
   expect(await meterOf(orgId)).toMatchObject({ tokens: 18n, requests: 1 });
   expect(await meterOf(person.id)).toMatchObject({ tokens: 18n, requests: 1 });
 
-  // The organization's own allowance takes precedence over its plan's, and the plan's over the general one.
   await setAllowance(operatorCommand, "organization", { monthlyTokens: "0", monthlyRequests: "" }, noOrigin);
   expect((await failure(forOrganization.chat.completions.create(chat()))).message).toContain(
     "This organization cannot use inference",
@@ -529,7 +521,7 @@ test("a user's requests get 429 if there are too many in a minute, with the seco
   expect(refused).toMatchObject({ status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" });
   expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
   expect(upstream.received).toHaveLength(3);
-  // An invalid request counts too, because it was read before it was found to be invalid (S137).
+  // Invalid requests count too, because they are read first (S137).
   const careless = await someCaller("inference-api");
   const statuses: number[] = [];
   for (const body of ["{", '{"model":7}', chat({ model: "nobody's" }), "{"]) {
@@ -566,7 +558,6 @@ test("the models of a disabled provider disappear; a provider at a private IP ad
 
   const outside = { name: "Elsewhere", baseUrl: upstream.url.replace("http:", "https:"), models: [{ name: "elsewhere" }] };
   await addProvider(operatorCommand, outside, noOrigin);
-  // The provider has a private IP address, which was not allowed.
   const seen = upstream.received.length;
   expect((await post(caller.accessToken, chat({ model: "elsewhere" }))).status).toBe(502);
   expect(upstream.received.length).toBe(seen);

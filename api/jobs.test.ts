@@ -9,11 +9,9 @@ import { JOB_LOG_CHANNEL } from "#core/jobs/stages.ts";
 import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Jobs, with the requests of the public hub's Python client (docs/specification/jobs-and-spaces.md#jobs). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
-  // The JavaScript client accepts only tokens with this prefix.
   provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
   ada = await someCaller("jobs");
@@ -26,7 +24,6 @@ afterAll(async () => {
 const send = (caller: Caller | undefined, method: string, path: string, body?: unknown) =>
   sendAs(caller, method, world.origin + path, body);
 
-/** `run_job(image="python:3.12", command=[…], env=…, secrets=…, timeout="5m", name=…)` */
 const recorded = {
   command: ["python", "-c", "print('Hello')"],
   arguments: [],
@@ -52,7 +49,6 @@ async function someRun(caller = ada, changes: object = {}): Promise<string> {
   return body.id;
 }
 
-/** Does a worker's part without running anything. */
 async function worker(runId: string) {
   const claimId = newId();
   const to = (data: object) => db().jobRun.update({ where: { id: runId }, data, select: { id: true } });
@@ -136,7 +132,6 @@ test("list_jobs by stage and label follows Link, page by page", async () => {
 });
 
 describe("fetch_job_logs", () => {
-  /** The client's reader: lines that begin with `data: {`, split where Python splits them. */
   async function* read(path: string): AsyncGenerator<string> {
     const response = await fetch(world.origin + path, { headers: { authorization: `Bearer ${ada.accessToken}` } });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -167,7 +162,6 @@ describe("fetch_job_logs", () => {
     await end();
     const whole = ["first", "second", "", "\u2028 and \x85 and \x0b", "a note", "no end"];
     expect([(await live.next()).value, (await live.next()).value, (await live.next()).done]).toEqual(["a note", "no end", true]);
-    // A client that reconnects skips as many lines as it has seen, so it must get the same lines again.
     expect(await all(`${jobsOf(ada)}/${id}/logs`)).toEqual(whole);
     expect(await all(`${jobsOf(ada)}/${id}/logs?tail=2`)).toEqual([whole[3], "no end"]);
     expect((await send(ada, "GET", `${jobsOf(ada)}/${id}/logs?tail=x`)).status).toBe(400);
@@ -350,7 +344,6 @@ test("S135 S136 a refusal names the missing scope `jobs`; other users' jobs look
     expect((await send(member, method, path.replace("NAME", org.name), body)).status, path).toBe(404);
     expect((await send(undefined, method, path.replace("NAME", ada.username), body)).status, path).toBe(401);
   }
-  // Under one's own namespace, the id of another user's job is like an unknown id.
   const [foreign, unknown] = await Promise.all(
     [mine, "f".repeat(24)].map((id) => send(stranger, "GET", `${jobsOf(stranger)}/${id}`)),
   );

@@ -35,13 +35,11 @@ const report = (...credentials: unknown[]) => send("/api/credentials/revoke", { 
 
 const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
 const isLive = async (token: string) => (await whoami(token)).status === 200;
-/** Records as many entries as fit into an hour's limit for entries about one user or organization. */
 const recordMany = (entry: Pick<NewAuditEvent, "type" | "actorId" | "subjectId" | "orgId">) =>
   db().$transaction(async (tx) => {
     for (let each = 0; each < ENTRIES_ABOUT; each++) await recordAuditEvent(tx, entry);
   });
 
-/** A token of a job for this repository. */
 async function jobToken(repoId: string, description = "run 7") {
   const publisher = { id: newId(), repoId, preset: "oidc", issuer: "https://ci.example.com", claims: {} };
   await db().trustedPublisher.create({ data: publisher });
@@ -50,7 +48,7 @@ async function jobToken(repoId: string, description = "run 7") {
   await db().ciToken.create({ data: { ...job, expiresAt: new Date(Date.now() + 60_000) } });
   return token;
 }
-/** Deletes the rows of used refresh tokens, as happens when an app refreshes in a loop (S143). */
+/** As happens when an app refreshes in a loop (S143). */
 const forgetUsed = (clientId: string) => db().oAuthArtifact.deleteMany({ where: { clientId, consumedAt: { not: null } } });
 const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
 
@@ -83,7 +81,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     ]);
     expect(await isLive(untouched.token)).toBe(true);
     for (const one of [at, again]) expect((await refresh(one, one.tokens.refresh_token)).body.error).toBe("invalid_grant");
-    // The app's secret stays: a stranger's report must not lock out its users.
+    // A stranger's report must not lock out the app's users.
     const secret = await world.post(
       "/oauth/introspect",
       { token: "x" },
@@ -104,7 +102,6 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
       subjectId: at.person.id,
       type: { in: ["credential.revoke_leaked", "oauth_app.secret_leaked"] },
     });
-    // These entries were recorded at the same moment, so their order is arbitrary.
     const byKind = Object.fromEntries(recorded.map(({ data }) => [(data as { kind: string }).kind, data]));
     expect(recorded).toHaveLength(3);
     expect(byKind).toEqual({
@@ -114,7 +111,6 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     });
     expect(JSON.stringify(recorded)).not.toContain(token.slice(5));
 
-    // A second report changes nothing.
     await report(token, at.tokens.access_token);
     expect(await emailsTo(at.person.email)).toHaveLength(1);
   });
@@ -238,14 +234,12 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
         ({ status }) => status,
       );
     expect([await read(leaked.token), await read(other.token)]).toEqual([403, 200]);
-    // The token can still access the user's own resources, and the user's other tokens are not blocked.
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
     const [message] = await emailsTo(member.email);
     expect(message?.text).toContain(`has blocked your access token "laptop". The token can no longer access the organization.`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
-    // Blocks the other token by its ID, twice.
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
@@ -291,7 +285,6 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     await db().membership.create({ data: { orgId: org.id, userId: bea.id, role: "write" } });
     const { token } = await tokenOf(bea.id);
     const type = "organization.revoke_token";
-    // The many entries about other organizations must not prevent this one.
     await recordMany({ type, actorId: bea.id, subjectId: bea.id });
     expect((await revoke(token)).status).toBe(200);
     expect(await leaks({ type, orgId: org.id, subjectId: bea.id })).toHaveLength(1);

@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-// What `git lfs install` configures for a user, here for one command.
 const filters = [
   ["clean", "git-lfs clean -- %f"],
   ["smudge", "git-lfs smudge -- %f"],
@@ -25,7 +24,6 @@ const filters = [
   ["required", "true"],
 ].flatMap(([name, value]) => ["-c", `filter.lfs.${name}=${value}`]);
 
-/** A working copy that keeps `*.bin` in Git LFS, with the hook that uploads before a push. */
 async function lfsCopy(files: Record<string, string | Buffer>): Promise<string> {
   const copy = await workingCopy({ "README.md": "# Tide\n" });
   await mustGit(copy, ["lfs", "install", "--local"]);
@@ -51,7 +49,6 @@ async function storyOf(repo: { fullName: string; id: string }): Promise<void> {
   const copy = await lfsCopy({ "weights.bin": first, "empty.bin": "", "more.bin": other });
   const pushed = await git(copy, ["push", url, "main"]);
   expect(pushed).toMatchObject({ status: 0 });
-  // It prints nothing about locks that a user would have to act on.
   expect(pushed.err).not.toMatch(/lock/i);
   expect(await objectsOf(repo)).toBe(2);
 
@@ -110,7 +107,6 @@ describe("git-lfs", () => {
     expect(await objectsOf(repo)).toBe(1);
     const { status, err } = await git(copy, ["push", url, "main"], { GIT_CURL_VERBOSE: "1" });
     expect(status).toBe(0);
-    // Each request is traced twice.
     const sent = new Set([...err.matchAll(/PUT \S*objects\/([0-9a-f]{64})/g)].map(([, one]) => one));
     expect(sent.size).toBe(1);
     expect(sent).not.toContain(oid);
@@ -120,7 +116,6 @@ describe("git-lfs", () => {
   test("is not trusted to have uploaded the objects that a push refers to: if one is missing, nothing changes", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
-    // The second file is an ordinary one, as small as a pointer.
     const copy = await lfsCopy({ "deep weights.bin": randomBytes(1_000), "notes.txt": "n".repeat(130) });
     const { status, err } = await git(copy, ["push", "--no-verify", url, "main"]);
     expect(status).not.toBe(0);
@@ -130,7 +125,6 @@ describe("git-lfs", () => {
     expect(await mustGit(copy, ["ls-remote", url])).toBe("");
     await mustGit(copy, ["lfs", "push", "--all", url]);
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
-    // The objects that the service has need not be uploaded again.
     await commit(copy, { "README.md": "# Tides\n" });
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
   });

@@ -52,7 +52,6 @@ const say = (action: BatchAction | undefined, body: unknown, signal: AbortSignal
     body: JSON.stringify(body),
   });
 
-/** The same content with another first byte. */
 function altered(content: Buffer): Buffer {
   const other = Buffer.from(content);
   other.writeUInt8(other.readUInt8(0) ^ 1, 0);
@@ -227,7 +226,6 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeDefined();
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
-    // The client may repeat the request, since a response may get lost.
     expect((await say(upload, completion)).status).toBe(200);
   });
 
@@ -278,7 +276,6 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     const second = say(upload, completion);
     client.abort();
     await expect(first).rejects.toThrow("aborted");
-    // The server needs this time to notice the disconnection.
     await sleep(100);
     expect(verifications.counts.waiting).toBe(1);
     serve();
@@ -309,8 +306,6 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const first = await asking();
     const parts = await putParts(first, object.content);
-    // Its content is now being verified; another client that asks meanwhile starts a separate upload, elsewhere and with its own
-    // reservation.
     let second: BatchAction | undefined;
     bucket.intercept((req, res) => {
       if (second || req.method !== "HEAD") return false;
@@ -342,7 +337,6 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect((await say(his, { oid: object.oid, parts: wrong })).status).toBe(400);
     expect((await say(hers, { oid: object.oid, parts })).status).toBe(200);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
-    // The slower one continues to the end, and then holds no reservation.
     const [fast, slow] = [await asking(second), await asking(second, bob)];
     expect((await say(fast, { oid: second.oid, parts: await putParts(fast, second.content) })).status).toBe(200);
     expect((await say(slow, { oid: second.oid, parts: await putParts(slow, second.content) })).status).toBe(200);
@@ -357,7 +351,6 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const parts = await putParts(other, altered(object.content));
     expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
-    // Nothing more can be uploaded at this URL, so the reservation was released.
     expect(await db().storageHold.count({ where: { id: { contains: object.oid } } })).toBe(0);
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
     const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;

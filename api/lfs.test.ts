@@ -49,7 +49,6 @@ async function downloadAction(repo: Parameters<typeof upload>[0], object: TestOb
   return answer?.actions?.download as BatchAction;
 }
 
-/** The files in DATA_DIR/lfs, complete or not. */
 const stored = (): string[] =>
   readdirSync(join(env().DATA_DIR, "lfs"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -82,7 +81,7 @@ describe("an object", () => {
       expect(href).not.toContain(ada.accessToken);
       const response = await fetch(href);
       expect(Buffer.from(await response.arrayBuffer()).equals(object.content)).toBe(true);
-      // This is a user's content on our own origin, so it must not run as a page.
+      // A user's content on our own origin must not run as a page.
       expect(response.headers.get("content-security-policy")).toContain("sandbox");
       expect(response.headers.get("content-disposition")).toBe("attachment");
       expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -255,7 +254,6 @@ describe("an upload", () => {
     const [response] = await answered;
     expect(response.statusCode).toBe(200);
     response.resume();
-    // The client may stop reading for a while.
     const download = request((await downloadAction(repo, object)).href).end();
     const [reading] = await once(download, "response");
     await delay(300);
@@ -287,7 +285,6 @@ describe("S135 permissions", () => {
     expect(await row(weak.accessToken)).toEqual([404, 404]);
     expect(await row(stranger.accessToken)).toEqual([404, 404]);
     expect(await row("kh_wrong")).toEqual([401, 401]);
-    // Git asks its user for a token only after a 401.
     expect(await row()).toEqual([401, 401]);
   });
 
@@ -368,7 +365,6 @@ describe("the URL of a transfer", () => {
     const addresses = [await addressFor(removed), await addressFor(revoked), await addressFor(stays)];
     await db().membership.deleteMany({ where: { userId: removed.id } });
     await db().personalAccessToken.updateMany({ where: { userId: revoked.id }, data: { revokedAt: new Date() } });
-    // A push continues if its token expires meanwhile.
     await db().personalAccessToken.updateMany({ where: { userId: stays.id }, data: { expiresAt: new Date(Date.now() - 1) } });
     const statuses: number[] = [];
     for (const address of addresses) statuses.push((await put(address, object.content)).status);

@@ -9,7 +9,6 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Likes, with the requests of the public hub's Python client: `unlike`, `list_liked_repos`, `list_repo_likers`. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();

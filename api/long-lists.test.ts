@@ -26,7 +26,7 @@ async function send(
   isSignedIn: boolean,
   type = "application/json",
 ): Promise<{ status: number; cpuMs: number }> {
-  // If the service refuses a request before it has read the body, the connection ends, so no other request must use it.
+  // A refusal before the body was read ends the connection, so no other request may use the connection.
   const headers = { "content-type": type, connection: "close", ...(isSignedIn && { authorization: `Bearer ${token}` }) };
   const before = process.threadCpuUsage();
   const answer = await fetch(world.origin + path, { method: "POST", headers, body });
@@ -55,7 +55,6 @@ const addresses: [name: string, path: () => string, body: (list: string) => stri
   ],
 ];
 
-/** The cost of an error of Zod with one issue for each of this many elements. */
 function issuesOf(elements: number): number {
   const before = process.threadCpuUsage();
   const { error } = z.array(z.object({ path: z.string() })).safeParse(Array.from({ length: elements }, () => 0));
@@ -67,7 +66,6 @@ test.each(addresses)(
   "S138 a long list of wrong elements is refused at little cost: %s",
   async (_, path, body, bytes, isSignedIn) => {
     const wrong = body(`[${"0,".repeat(bytes / 2 - 100)}0]`);
-    // The same number of bytes in one element.
     const flat = body(JSON.stringify(["x".repeat(bytes - 200)]));
     await send(path(), flat, isSignedIn);
     const baseline = await send(path(), flat, isSignedIn);

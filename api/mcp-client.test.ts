@@ -9,7 +9,6 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { Agent, CALLBACK } from "./testing/mcp-agent.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The client of the Model Context Protocol's SDK, which knows only one of our URLs, and a user who answers the permissions modal. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -21,7 +20,6 @@ afterAll(async () => {
   for (const site of sites) await site.stop();
 });
 
-/** Follows the whole sign-in, from the first 401 to the result, and repeats the call with a refreshed token. */
 async function signInKnowingOnly(serverUrl: string, agent: Agent) {
   const at = await prepare(world);
   const call = () => fetch(serverUrl, { headers: agent.tokens() && { authorization: `Bearer ${agent.tokens()?.access_token}` } });
@@ -77,7 +75,6 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
   test("by dynamic registration", async () => {
     const agent = new Agent();
     const { tokens } = await signInKnowingOnly(whoami(), agent);
-    // The client requested only the scopes in the challenge.
     expect(tokens?.scope).toBe("openid profile");
     const { client_id } = agent.clientInformation() as { client_id: string };
     expect(await db().oAuthApp.findUnique({ where: { clientId: client_id } })).toMatchObject({

@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { env } from "#core/env.ts";
 
-/** The parameter `p` of a list with numbered pages. */
 export const pageNumber = (most = Number.MAX_SAFE_INTEGER) =>
   z.coerce
     .number()
@@ -12,10 +11,9 @@ export const pageNumber = (most = Number.MAX_SAFE_INTEGER) =>
     .default(1)
     .openapi({ description: "The page number, from 1. The `Link` header has the next page's URL." });
 
-/** Names a list's next page in the header `Link`: the same request with some parameters changed. */
 export function linkNextPage(c: Context, parameters: Record<string, string | number>): void {
   const url = new URL(c.req.url);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
-  // Not the URL's own origin: behind a proxy that ends TLS it begins with `http:`.
+  // Behind a proxy that ends TLS, the URL's own origin begins with `http:`.
   c.header("Link", `<${env().ORIGIN}${url.pathname}${url.search}>; rel="next"`);
 }

@@ -13,7 +13,6 @@ const operations: { name: string; path: string; operation: ApiOperation }[] = Ob
     Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
 );
 
-/** The names of all wrong operations at once, so that a failure shows everything that is missing. */
 const wrong = (isWrong: (operation: ApiOperation, path: string) => boolean) =>
   operations.flatMap(({ name, path, operation }) => (isWrong(operation, path) ? [name] : []));
 
@@ -38,7 +37,7 @@ test("every reference in the document leads to a component, and every component 
     Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
   );
   expect([...refs].filter((ref) => !there.includes(ref as string))).toEqual([]);
-  // Allowed to be unused: errors that no operation has now, and the union of all payloads, which is for receivers.
+  // Errors that no operation has now, and the union of all payloads, may be unused.
   const unused = there.filter((ref) => !refs.has(ref) && !ref.startsWith("#/components/responses/"));
   expect(unused).toEqual(["#/components/schemas/WebhookPayload"]);
 });
@@ -81,7 +80,6 @@ describe("each operation", () => {
   });
 });
 
-/** The parts of a schema that decide whether its lists and records have a maximum. */
 type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -104,7 +102,7 @@ function unbounded(schema: Schema, at: string, seen: readonly string[] = []): st
   }
   const { additionalProperties: values } = schema;
   const isList = [schema.type].flat().includes("array");
-  // In our schemas, only a record keeps unknown fields; an object that allows them drops them.
+  // In our schemas, only a record keeps unknown fields.
   const isRecord = typeof values === "object" && Object.keys(values).length > 0;
   return [
     ...(isList && schema.maxItems === undefined && schema.prefixItems === undefined ? [`${at} has no maxItems`] : []),

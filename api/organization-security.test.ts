@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([world.stop(), ...issuers.map((issuer) => issuer.stop())]));
 
-/** A member with a personal token and an app's token for the organization, and another member who administers it. */
 async function organizationWithTwo() {
   const at = await prepare(world, { scopes: ["openid", "profile", "read-repos"] });
   const chief = await prepare(world);
@@ -59,7 +58,6 @@ async function organizationWithTwo() {
 
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
 
-/** The restrictions that each token sees at the organization, and the status of its request for the organization's private repository. */
 async function seenBy({ tokens, repo, orgId }: Awaited<ReturnType<typeof organizationWithTwo>>) {
   return Promise.all(
     tokens.map(async (token) => {
@@ -126,8 +124,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   issuers.push(issuer);
   const input = { orgId, kind: "oidc", name: `${name} ID`, issuer: issuer.origin, ...issuer.client };
   await expect(addIdentityProvider(member.actor, input, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
-  // An organization's issuer never creates accounts, even if that is requested, because the organization's administrators could make it
-  // claim any email address.
+  // An organization's issuer never creates accounts, because the organization's administrators could claim any email address.
   await addIdentityProvider(admin, { ...input, isSignUpAllowed: true, slug: "google" }, noOrigin);
   expect(await db().identityProvider.findUnique({ where: { slug } })).toMatchObject({ isSignUpAllowed: false, orgId });
 
@@ -139,7 +136,6 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     const { searchParams } = await issuer.signIn(url, who);
     const received = await receiveCallback({ slug, parameters: searchParams, browser, actor, sessionToken: undefined }, noOrigin);
     if (received.step !== "pending") return received.step;
-    // Only the user who began it can link it.
     const stranger = personActor((await prepare(world)).session);
     for (const viewer of [undefined, stranger]) expect(await findPendingIdentity(received.token, viewer)).toBeUndefined();
     await expect(linkIdentity(stranger, received.token, noOrigin)).rejects.toMatchObject({ code: "gone" });
@@ -150,7 +146,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   const start = (actor: Person | undefined) => startProviderSignIn({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
   await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
   await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
-  // S136: the redirect to the sign-in page must not reveal whether the organization exists.
+  // S136: the redirect must not reveal whether the organization exists.
   const unknown = { slug: organizationSlug(newId()), intent: "sign-in" as const, next: "/" };
   await expect(startProviderSignIn(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
   await expect(startProviderSignIn(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
@@ -177,7 +173,6 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     [[], 200],
     [[], 200],
   ]);
-  // An account at the issuer that is linked to a colleague cannot be linked again.
   expect(await prove(member.actor, "chief")).toBe("failed");
   await expect(removeIdentityProvider(admin, slug, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   await updateOrganizationSecurity(admin, orgId, { requiresProvider: false }, noOrigin);

@@ -25,7 +25,6 @@ beforeAll(async () => {
   token = await tokenOf(ada);
 });
 
-/** The caller against which a request's slots count, known after its response. */
 async function partyOf(path: string, headers: Record<string, string> = {}): Promise<Party> {
   return requestContext.run({ requestId: "test", ip: "192.0.2.7" }, async () => {
     const answer = await api.request(path, { headers });
@@ -59,13 +58,11 @@ describe("S137 a slot counts against the request's account, or against its IP ad
       expect(await partyOf(tree(), { authorization })).toEqual(account);
       expect(await partyOf(file(), { authorization })).toEqual(account);
     }
-    // A publisher that the operator's command added counts as the repository's owner.
     const authorization = `Bearer ${await jobToken({ repoId: ofGrace.id })}`;
     expect(await partyOf(tree(), { authorization })).toEqual({ key: `account ${grace.id}`, isAnonymous: false });
   });
 });
 
-/** A body that arrives byte by byte, slowly. */
 const trickle = (start: string) =>
   new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(Buffer.from(start)),
@@ -93,7 +90,6 @@ describe("S137 a commit that arrives a byte at a time", () => {
     await delay(200);
     expect(pushes.counts.taken).toBe(1);
     const others: Promise<Slot>[] = [];
-    // The commit yields only when no slot is free.
     for (let party = 0; pushes.counts.waiting === 0; party++) {
       others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
     }

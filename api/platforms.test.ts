@@ -10,7 +10,6 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** A platform that uses the published CloudEvents library. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -81,7 +80,6 @@ const recordedOf = (platform: { source: string }) =>
 const rowOf = ({ platform }: World, externalId = "7") =>
   db().repo.findUnique({ where: { platformId_externalId: { platformId: platform.id, externalId } } });
 
-/** Counts the statements that the database gets from now on. */
 async function watchStatements() {
   const client = await pool().connect();
   client.release();
@@ -99,7 +97,6 @@ describe("POST /api/repos/sync", () => {
     expect(statuses(await sync(at, [reported(at, changes)]))).toEqual(["updated"]);
     const more = { isPrivate: true, headSha: sha("b"), tags: ["sea"], description: "Of the sea", defaultBranch: "trunk" };
     expect(await rowOf(at)).toMatchObject(more);
-    // Omitted repositories stay.
     expect(statuses(await sync(at, [reported(at, { private: true })]))).toEqual(["unchanged"]);
     expect(statuses(await sync(at, [reported(at, { private: true, name: `${ada.username.toUpperCase()}/Moons` })]))).toEqual([
       "moved",
@@ -151,12 +148,10 @@ describe("POST /api/repos/sync", () => {
       { id: null, status: "failed" },
       { id: "11", status: "created" },
     ]);
-    // If the list has invalid entries, nothing is deleted.
     expect(statuses(await sync(at, [reported(at, { id: "1", name: name("a") }), null], { complete: true }))).toEqual([
       "unchanged",
       "failed",
     ]);
-    // A rejected repository is not deleted as missing from the list.
     expect(statuses(await sync(at, [reported(at, { id: "1", name: hosted.fullName })], { complete: true }))).toEqual([
       "failed",
       "deleted",
@@ -172,7 +167,6 @@ describe("POST /api/repos/sync", () => {
     expect(statuses(await sync(at, names("b", "a")))).toEqual(["moved", "moved"]);
     const hosted = await someRepo(at.ada, { type: "dataset", name: "taken" });
     expect(statuses(await sync(at, names("a", "c", "b", hosted.name)))).toEqual(["moved", "moved", "moved", "failed"]);
-    // A rejected repository keeps its name, so no other repository gets that name.
     expect(statuses(await sync(at, names(hosted.name, "a", "b", "d")))).toEqual(["failed", "failed", "unchanged", "unchanged"]);
     const rows = await db().repo.findMany({ where: { platformId: at.platform.id }, orderBy: { externalId: "asc" } });
     expect(rows.map(({ name, nameCanonical }) => [name, nameCanonical])).toEqual(["a", "c", "b", "d"].map((one) => [one, one]));
@@ -269,7 +263,6 @@ describe("POST /api/events", () => {
     expect((await binary(at, event)).body).toMatchObject({ status: "duplicate", id: event.id });
     const fresh = pushed(at).toJSON();
     expect(statuses(await batch(at, [event.toJSON(), fresh, fresh]))).toEqual(["duplicate", "recorded", "duplicate"]);
-    // The same id from another source is another event.
     const elsewhere = { ...event.toJSON(), source: `${at.platform.source}/elsewhere` };
     expect(statuses(await batch(at, [elsewhere]))).toEqual(["recorded"]);
     expect(await recordedOf(at.platform)).toHaveLength(3);
@@ -600,7 +593,6 @@ describe("requests of a platform at the same time", () => {
     for (const [nth, { body }] of answers.slice(0, 40).entries()) if (nth !== 20) expect(body.id).toBe(`at-once-${nth}`);
     const recorded = (await recordedOf(at.platform)).slice(before.length);
     expect(new Set(recorded.map(({ sourceId }) => sourceId)).size).toBe(39);
-    // Each row has the id of its transaction, and there are fewer transactions than events.
     const { rows } = await pool().query(
       "select count(distinct xmin::text)::int as n from event where id = any ($1) and fanned_out_at is null",
       [recorded.map(({ id }) => id)],

@@ -21,7 +21,7 @@ import { actionsFor, askBatch, someObject, type TestObject } from "./testing/lfs
 import { startApiWorld } from "./testing/start-api-world.ts";
 import { askXetToken, getXet, putXorb, uploadByXet, xetAccess } from "./testing/xet.ts";
 
-/** Large files in pull requests of people who may not write to the repository (decision 038). */
+/** See decision 038. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let [ada, bea, cleo]: Caller[] = [];
 let repo: Repo;
@@ -46,7 +46,6 @@ const upload = (caller: Caller | undefined, object: TestObject, more = {}) =>
     caller,
   );
 
-/** Uploads as a Git LFS client does, directly to the bucket or through the service. */
 async function send(caller: Caller | undefined, object: TestObject): Promise<void> {
   const answer = await upload(caller, object);
   const { upload: put, verify } = answer.objects[0]?.actions ?? {};
@@ -76,7 +75,6 @@ const propose = (caller: Caller | undefined, object: Named) => commitFile(caller
 
 const merge = (caller: Caller | undefined, num = 1) => sendAs(caller, "POST", api(`/discussions/${num}/merge`), {});
 
-/** The SHA-256 of a file, or the status of the refusal. */
 async function read(revision: string, path = "weights.bin"): Promise<string | number> {
   const response = await fetch(`${world.origin}/${repo.fullName}/resolve/${encodeURIComponent(revision)}/${path}`);
   return response.ok ? sha256(Buffer.from(await response.arrayBuffer())) : response.status;
@@ -110,7 +108,6 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     const download = await fetch(asked?.actions?.download?.href ?? "");
     expect(sha256(Buffer.from(await download.arrayBuffer()))).toBe(object.oid);
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([0, 50_000]);
-    // Another file for the same pull request.
     const more = someObject(6_000);
     await send(bea, more);
     expect((await commitFile(bea, "refs%2Fpr%2F1", more, "more.bin")).status).toBe(200);
@@ -118,7 +115,6 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([56_000, 0]);
     expect(await read("main")).toBe(object.oid);
     expect(await read("refs/pr/1", "more.bin")).toBe(more.oid);
-    // Storage has each file once, and keeps it for the repository.
     await sweep(LFS_LEFTOVER_HOURS + 1);
     expect(await read("main")).toBe(object.oid);
     expect(await stores()).toBe(0);
@@ -137,12 +133,10 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await read("refs/pr/1")).toBe(sha256(content));
     expect(await usedBy(ada)).toBe(0);
     expect(await usedBy(bea)).toBeGreaterThan(50_000);
-    // The repository itself does not have the file, and the token for the pull request does not work at the repository's URL.
     const own = await xetAccess(world.origin, repo, "write", { token: ada?.accessToken });
     expect(own.casUrl).not.toBe(access.casUrl);
     expect((await getXet(own, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
     expect((await getXet({ ...access, casUrl: own.casUrl }, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(403);
-    // A token for the pull request's next commit needs no `create_pr`.
     const next = await xetAccess(world.origin, repo, "write", { token, revision: "refs/pr/1" });
     expect(next.casUrl).toBe(access.casUrl);
     expect((await merge(ada)).status).toBe(200);
@@ -198,7 +192,6 @@ describe("S149 who may upload for a pull request", () => {
     expect((await commitFile(ada, "main", object)).status).toBe(400);
     expect((await propose(bea, object)).status).toBe(200);
     expect([await isKnownTo(cleo), (await propose(cleo, object)).status]).toEqual([false, 400]);
-    // A file that the repository itself has need not be uploaded.
     await send(ada, object);
     expect([await isKnownTo(cleo), (await propose(cleo, object)).status]).toEqual([true, 200]);
   });
@@ -225,7 +218,6 @@ describe("storage for pull requests", () => {
     const refused = await merge(ada);
     expect([refused.status, refused.body.code]).toEqual([507, "storage_full"]);
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([0, 1_100_000]);
-    // A branch at the pull request's commit would have the same effect.
     const branched = await sendAs(ada, "POST", api("/branch/tried"), { startingPoint: "refs/pr/1" });
     expect(branched.status).toBe(507);
     await quota(ada, "5 MB");
@@ -263,7 +255,6 @@ describe("storage for pull requests", () => {
     expect((await sendAs(ada, "DELETE", api("/discussions/1"))).status).toBe(200);
     await sweep(LFS_LEFTOVER_HOURS + 1);
     expect(await db().lfsObject.count({ where: { oid: kept.oid } })).toBe(0);
-    // The xorb of the upload by Xet is kept for a month, as everywhere.
     await sweep(31 * 24);
     expect([await usedBy(bea), await stores()]).toEqual([0, 0]);
     expect(await recountStorage()).toBe(0);
@@ -283,7 +274,6 @@ describe("storage for pull requests", () => {
     const refused = await merge(ada);
     expect(refused.status).toBe(409);
     expect(refused.body.error).toContain(object.oid);
-    // Somebody who has the file can upload it.
     await send(ada, object);
     expect((await merge(ada)).status).toBe(200);
     expect(await read("main")).toBe(object.oid);
@@ -361,7 +351,6 @@ test("S149 a merge is refused if the uploads of the pull request's author are de
   await send(bea, object);
   await propose(bea, object);
   await db().lfsObject.deleteMany({ where: { oid: object.oid } });
-  // Restores the row as a merge that began before the deletion would have read it.
   await db().$executeRaw`UPDATE proposed_file SET store_id = (SELECT id FROM repo WHERE proposed_to_id = ${repo.id})
     WHERE repo_id = ${repo.id}`;
   expect((await merge(ada)).status).toBe(409);
@@ -384,7 +373,7 @@ test("git and git-lfs push to a pull request and merge it", async () => {
   expect(await git(copy, ["push", url(bea), "HEAD:refs/pr/1"])).toMatchObject({ status: 0 });
   expect(await read("refs/pr/1")).toBe(sha256(content));
   expect([await usedBy(ada), await usedBy(bea)]).toEqual([0, 30_000]);
-  // The owner has not downloaded the file and pushes only the commits. The push is refused if the owner has no storage left.
+  // The owner has not downloaded the file and pushes only the commits.
   const push = ["-c", "core.hooksPath=/dev/null", "push", url(ada), "HEAD:refs/heads/main"];
   await quota(ada, "0.02 MB");
   const refused = await git(copy, push);

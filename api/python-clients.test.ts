@@ -13,7 +13,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's own Python client: the versions that `npm run clients` has installed (scripts/clients.ts). `npm test` has none. */
+/** `npm run clients` installs these versions of the public hub's Python client. `npm test` has none. */
 const run = promisify(execFile);
 const clients = Object.entries(JSON.parse(process.env.HUB_CLIENTS ?? "{}") as Record<string, string>);
 
@@ -32,7 +32,6 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @param home the directory in which the client keeps its cache */
   async function call(args: string[], home = "home"): Promise<string> {
     const env = {
       ...process.env,
@@ -48,7 +47,7 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
   test.each(["a folder", "a bucket"])("does what its users do, with storage in %s", { timeout: 600_000 }, async (storage) => {
     [ada, bea] = [await someCaller("manage-repos", "write-discussions"), await someCaller("write-discussions", "read-repos")];
     const bucket = storage === "a bucket" ? await startBucket() : undefined;
-    // The bucket needs another host name than the service, because the client would send the service's token to the same host.
+    // The client would send the service's token to a bucket with the same host name.
     if (bucket) provideSettings({ LFS_S3_ENDPOINT: bucket.origin.replace("localhost", "127.0.0.1") });
     try {
       await call([join(import.meta.dirname, "testing/python-client.py"), ada.username, bea.accessToken], storage);

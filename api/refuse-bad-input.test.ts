@@ -17,7 +17,6 @@ afterAll(() => world.stop());
 
 const MIB = 1024 * 1024;
 
-/** Sends JSON with a length, or in chunks without one. */
 function send(path: string, bytes: number, isChunked: boolean): Promise<{ status: number; code: string }> {
   const body = Buffer.from(JSON.stringify({ name: "x".repeat(bytes) }));
   return new Promise((resolve, reject) => {
@@ -37,7 +36,6 @@ describe("S138 a body larger than its URL accepts is refused, with or without a 
     expect(await send("/api/models/ada/tide/unknown", 66_000, isChunked)).toEqual(refused);
     const withoutToken = { status: 401, code: "unauthorized" };
     expect(await send("/api/validate-yaml", 3 * MIB, isChunked)).toEqual(isChunked ? withoutToken : refused);
-    // This body is not too large for its URL, so the missing token is the reason.
     expect(await send("/api/repos/create", 66_000, isChunked)).toEqual(withoutToken);
     expect(await send("/api/repos/create", 10, isChunked)).toEqual(withoutToken);
   });
@@ -45,7 +43,6 @@ describe("S138 a body larger than its URL accepts is refused, with or without a 
 
 type Begun = { status: number | undefined; retryAfter: string | undefined };
 
-/** Starts to send a body of `length` and stops. @returns the response that it gets anyway */
 function begin(path: string, length: number, headers: Record<string, string> = {}): Promise<Begun> {
   const req = request(world.origin + path, {
     method: "POST",
@@ -87,7 +84,6 @@ test("a refused small body leaves its connection usable; a large one closes it",
     return { status: res.statusCode, connection: res.headers.connection, isReused: req.reusedSocket };
   };
   await post(60_000);
-  // Within a second the server would have ended the connection if the body had not been read.
   await delay(1_000);
   expect(await post(60_000)).toEqual({ status: 401, connection: "keep-alive", isReused: true });
   expect(await post(80_000)).toMatchObject({ status: 401, connection: "close" });

@@ -11,18 +11,14 @@ import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
-/**
- * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the route accepts,
- * whether or not it has a `Content-Length`.
- * @throws ServiceError `invalid_request`, `payload_too_large`
- */
+/** Rejects requests that no route could handle (S51, S138). @throws ServiceError `invalid_request`, `payload_too_large` */
 export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   const query = c.req.url.split("?").slice(1).join("?");
   const problem = query && malformedParameters(query);
   if (problem) throw invalidRequest(`Invalid request: ${problem}.`);
   const limit = bodyLimitOf(matchedRoutes(c));
   await limitBody(c, limit).catch((error: unknown) => {
-    // The rest of the body is not read, so another request on this connection would fail.
+    // The rest of the body stays unread, so another request on this connection would fail.
     c.header("Connection", "close");
     throw error;
   });
@@ -30,44 +26,31 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** Deeper than any body of our clients. */
 const JSON_DEPTH_MAX = 100;
-/** Enough for more than a thousand repositories with all their tags, or for the longest conversation as token IDs. */
+/** Enough for a thousand repositories with all their tags. */
 const JSON_VALUES_MAX = 500_000;
-/**
- * The fields of all objects together: as many as the largest commit has (25,000 files). Distinct fields take ten times as long as other
- * values.
- */
+/** As many fields as the largest commit has. Distinct field names cost ten times as much as other values. */
 const JSON_NAMES_MAX = 120_000;
-/** Shorter bodies are parsed within a few milliseconds, whatever they contain. */
+/** Shorter bodies are parsed within a few milliseconds. */
 const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;
 
-/**
- * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking a body's depth and
- * number of values takes a hundredth of that, and stops at the limit. A body that is not declared as a form counts as JSON: some routes
- * parse JSON whatever its Content-Type, but none parses a form as JSON.
- */
+/** Every body that is not a form counts as JSON, because some routes ignore the Content-Type. */
 async function refuseHeavyBody(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_UNCHECKED_MAX_BYTES;
   if (!isLong || !c.req.raw.body || isForm(c)) return;
-  // Hono caches the body for the route that reads it next.
+  // Hono caches the body for the route.
   const json = Buffer.from(await c.req.arrayBuffer());
   const { names, values } = refuseHeavyJson(json);
   countWork(names / JSON_PER_MS.names + values / JSON_PER_MS.values + json.byteLength / JSON_PER_MS.bytes);
 }
 
-/** Approximately how much of a body is parsed and checked in a millisecond. */
 const JSON_PER_MS = { names: 1_000, values: 10_000, bytes: 200_000 };
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-/** Whether a body is declared as a form. */
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
-/**
- * @returns the number of field names and of values in the JSON, unless it has at most `uncheckedBytes`
- * @throws ServiceError `invalid_request` if it costs far more to parse than to send
- */
+/** @throws ServiceError `invalid_request` if the JSON costs far more to parse than to send */
 export function refuseHeavyJson(
   json: Buffer,
   { what = "The body", valuesMax = JSON_VALUES_MAX, uncheckedBytes = JSON_UNCHECKED_MAX_BYTES } = {},
@@ -80,7 +63,7 @@ export function refuseHeavyJson(
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      // Lists and objects count as values too, although no comma follows: a hundred nested lists are a hundred values.
+      // Lists and objects count as values too, although no comma follows.
       depth += 1;
       values += 1;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
@@ -113,7 +96,7 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
     else if (takesTokenOf === "anybody") await requireToken(c);
   }
   const room = new BodyRoom();
-  // Node accepts no more than the Content-Length, which a chunked body does not have.
+  // Node enforces the Content-Length, which a chunked body does not have.
   if (!isChunked) {
     if (!isStreamed) room.widen(Number(length ?? 0));
     return;
@@ -125,7 +108,6 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
   c.req.raw = new Request(c.req.url, init as RequestInit);
 }
 
-/** Passes bytes on until there are too many. */
 function countBytes(maxBytes: number, room: BodyRoom | undefined): TransformStream<Uint8Array, Uint8Array> {
   let received = 0;
   return new TransformStream({
@@ -143,11 +125,7 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("payload_too_large", `The body is larger than ${size}.`);
 }
 
-/**
- * A list in a request, of at most `max`. Zod checks its own `max` only after validating all elements, and records an issue for each wrong
- * one. So a few megabytes of wrong elements would block the event loop for seconds (S138).
- * @throws ServiceError `code` if it is longer, from within the parser
- */
+/** Zod checks `max` only after all elements (S138). @throws ServiceError `code` for a longer list, from within the parser */
 export function listOf<Item extends z.ZodType>(
   item: Item,
   { max, of, code = "payload_too_large" }: { max: number; of: string; code?: ErrorCode },
@@ -160,32 +138,26 @@ export function listOf<Item extends z.ZodType>(
 
 export type BodyLimit = {
   maxBytes: number;
-  /** Whether the route reads the body piece by piece. All other routes get it as a whole. */
   isStreamed?: true;
-  /** Whose token the route accepts. Without a token, no body larger than a few fields is read. */
+  /** Without such a token, no body larger than a few fields is read. */
   takesTokenOf?: "anybody" | "platform";
 };
 
-/** The body of a transfer: its route limits it itself, as it arrives. */
+/** The route limits the body as it arrives. */
 export const TRANSFER: BodyLimit = { maxBytes: Number.POSITIVE_INFINITY, isStreamed: true };
 
-/** For routes that declare nothing. */
 const SMALL: BodyLimit = { maxBytes: SMALL_BODY_BYTES };
 
 const declared = new WeakMap<object, BodyLimit>();
 
-/** Declares the largest body of a route, as the first of its handlers (S138). */
+/** Must be the first handler of the route (S138). */
 export function takesBody(limit: BodyLimit): MiddlewareHandler {
   const declaration: MiddlewareHandler = (_, next) => next();
   declared.set(declaration, limit);
   return declaration;
 }
 
-/**
- * The limit of the route that answers a request: the first that matches, because no route passes a request on. A path must not decide here:
- * one path may match several routes.
- * @param matched everything that matches, with middleware
- */
+/** The first match decides, not the path, because one path may match several routes. @param matched includes middleware */
 export function bodyLimitOf(matched: readonly RouterRoute[]): BodyLimit {
   const handlers = matched.map(({ method, handler }) => ({ method, handler: findTargetHandler(handler) }));
   const first = handlers.find(({ method, handler }) => method !== METHOD_NAME_ALL || !isMiddleware(handler));

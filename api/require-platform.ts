@@ -5,14 +5,10 @@ import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { findPresented, type PresentedPlatform } from "#core/hub/platforms/platform.ts";
 
-/**
- * The platform of a request, by its token. The route checks the token again.
- * @throws ServiceError `unauthorized`, `rate_limited`
- */
 export function requirePlatform(c: Context): Promise<PresentedPlatform> {
   const known: Promise<PresentedPlatform> | undefined = c.get("platform");
   if (known) return known;
-  // This is called before the body is read and again by the route, but the request counts only once.
+  // Called before the body is read and again by the route, but the request counts once.
   const platform = findItsPlatform(c);
   c.set("platform", platform);
   return platform;

@@ -38,7 +38,6 @@ const add = (identifier: string, extra: { name?: string; scopes?: string[] } = {
   addResourceServer(operatorCommand, { identifier, name: "Other tools", ...extra }, noOrigin);
 const elsewhere = () => `https://${newId()}.example.test/mcp`;
 
-/** A sign-in at an app that requests tokens for this audience. */
 async function tokensFor(at: Prepared, resource: string) {
   const code = await authorize(at, { resource });
   const answer = await asApp(world, at.app, "/oauth/token", redemption(code));
@@ -160,7 +159,6 @@ describe("a user is asked before an app may act at another service", () => {
 });
 
 describe("S54 RFC 8707 several resources", () => {
-  /** Authorizes both resources on the page that names them. */
   async function both() {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = (await add(elsewhere())).resource.identifier;
@@ -278,7 +276,7 @@ describe("registering", () => {
 
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     expect(await findResourceApp(resource.identifier)).toBeUndefined();
-    // Clients are kept in memory until the database has reported the change.
+    // The service keeps clients in memory until the database reports the change.
     await expect.poll(() => introspect(body.access_token, first)).toMatchObject({ error: "invalid_client" });
     expect((await ask(at, { resource: resource.identifier })).answer).toMatchObject({ error: "invalid_target" });
     expect(await whoami(kept.body.access_token)).toBe(200);

@@ -14,7 +14,6 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Tests the SDK's client with the API over HTTP: the client's requests match the routes, and the responses match the client's types. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -170,7 +169,6 @@ describe("webhooks", () => {
     const since = new Date(Date.now() - 3_600_000);
     expect(await refusal(all(webhooks.replayFailed(id, { since: new Date() })))).toMatchObject({ code: "conflict" });
     let last: { total: number; delivered: number } | undefined;
-    // No worker runs replays here: the test only shows that the progress is reported.
     for await (const now of webhooks.replayFailed(id, { since, everyMs: 20 })) {
       last = now;
       if (now.state === "running") await webhooks.cancelReplay(id, now.id);
@@ -266,7 +264,6 @@ describe("repositories", () => {
   test("have discussions in which a bot can reply to an event", async () => {
     const { repos } = clientOf();
     const { name } = await repos.create({ name: `talk-${newId()}` });
-    // With the spelling of a webhook payload.
     const repo = { type: "model" as const, name };
     const { num } = await repos.discussions.open(repo, { title: "Tides", description: "They rise." });
     const comment = await repos.discussions.comment(repo, num, "They fall as well.");

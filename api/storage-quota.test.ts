@@ -33,7 +33,6 @@ const ownerOf = ({ id, username }: Person) => ({ kind: "user", id, handle: usern
 const usageOf = async (ada: Person) => (await readStorageUsage(operatorCommand, ownerOf(ada))).bytes;
 const holds = (ownerId: string) => db().storageHold.count({ where: { ownerId, isRemoved: false } });
 const filesOf = async (path: string) => (await readdir(join(path, "objects"), { recursive: true })).sort();
-/** The remote's messages as one line, without git's prefixes and line breaks. */
 const said = (err: string) => err.replace(/\s*\nremote:\s*/g, " ").replace(/\s+/g, " ");
 
 describe("a git push beyond the quota", () => {
@@ -136,7 +135,6 @@ describe("a git push beyond the quota", () => {
     expect(status).not.toBe(0);
     expect(err).toContain("main is protected: its history cannot be rewritten");
     expect(await filesOf(path)).toEqual(files);
-    // In a push of several refs git decides about each ref, and what it accepts counts.
     await git(unrelated, ["push", "--force", url, "main", "main:other"]);
     expect((await usageOf(ada)).git).toBeGreaterThan(2 * MB);
   });
@@ -191,7 +189,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   ];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
-  // All pull requests of a repository together may use a twentieth of the quota, and each author a quarter of that.
+  // A repository's pull requests together may use a twentieth of the quota, and each author a quarter of that.
   await quota(ada.username, "100 MB");
   const propose = async ({ accessToken }: Person, bytes: number) => {
     const response = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main?create_pr=1`, {
@@ -262,7 +260,7 @@ test("a pull request that is refused because others used the repository's share 
     });
     return response.status;
   };
-  // All pull requests of the repository may use 5 MB, and each author 1.25 MB.
+  // The repository's pull requests may use 5 MB, and each author 1.25 MB.
   for (const each of others) expect(await propose(each, repo, 1.2 * MB)).toBe(200);
   expect(await propose(last, repo, MB)).toBe(507);
   expect(await propose(last, elsewhere, MB)).toBe(200);
@@ -310,7 +308,6 @@ describe("the quota for Git LFS", () => {
     const repo = await someRepo(ada);
     await quota(ada.username, "5.1 MB");
     const objects = [1, 2, 3, 4].map(() => someObject(2 * MB));
-    // Each object alone would fit.
     const answers = await Promise.all(
       objects.map((object) => actionsFor(world.origin, repo, "upload", [object], { accessToken: ada.accessToken })),
     );
@@ -327,7 +324,6 @@ describe("the quota for Git LFS", () => {
     expect((await usageOf(ada)).lfs).toBe(4 * MB);
     expect(await holds(ada.id)).toBe(0);
     const stored = await db().lfsObject.findMany({ where: { repoId: repo.id } });
-    // An object that the repository already has is never refused.
     const again = objects.find(({ oid }) => stored.some((row) => row.oid === oid));
     const body = { operation: "upload", objects: [{ oid: again?.oid, size: again?.size }] };
     expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({ status: 200 });
@@ -339,8 +335,7 @@ describe("the quota for Git LFS", () => {
     });
     expect(deleted.status).toBe(200);
     expect(await usageOf(ada)).toMatchObject({ git: 0, lfs: 0 });
-    // A deleted object stays on disk for two more days, and counts, so that nobody can fill the quota, delete everything, and fill it again
-    // at once.
+    // A deleted object counts for two more days, so that nobody can fill the quota again at once.
     const other = await someRepo(ada);
     await actionsFor(world.origin, other, "upload", [someObject(5 * MB)], { accessToken: ada.accessToken });
     await db().storageHold.updateMany({ where: { ownerId: ada.id, isRemoved: true }, data: { bytes: 9 * MB } });
@@ -380,7 +375,6 @@ describe("the quota for Git LFS", () => {
       const [one, two] = [someObject(3 * MB), someObject(3 * MB)];
       const ask = () => actionsFor(world.origin, repo, "upload", [one], { accessToken: ada.accessToken });
       await ask();
-      // A second request for the same object replaces the first reservation.
       const [answer] = await ask();
       const body = { operation: "upload", objects: [{ oid: two.oid, size: two.size }] };
       expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({
@@ -398,7 +392,6 @@ describe("the quota for Git LFS", () => {
       expect(await usageOf(ada)).toMatchObject({ lfs: 3 * MB });
       expect(await holds(ada.id)).toBe(0);
 
-      // A finished upload is counted if there is still storage for it; otherwise it is not kept.
       const late = someObject(2 * MB);
       const [sent] = await actionsFor(world.origin, repo, "upload", [late], { accessToken: ada.accessToken });
       const to = sent?.actions?.upload;

@@ -30,7 +30,6 @@ async function post(path: string, body: object, accessToken = ada.accessToken): 
 
 const job = { dockerImage: "python:3.12", command: ["python"], arguments: [], environment: {}, flavor: "cpu-basic" };
 
-/** Opens streams, and records which of them have ended. */
 async function follow(...requests: [path: string, headers: Record<string, string>, body?: string][]) {
   const ended = new Set<string>();
   for (const [path, headers, body] of requests) {
@@ -43,16 +42,14 @@ async function follow(...requests: [path: string, headers: Record<string, string
   return ended;
 }
 
-/** Fakes the service's clock, by which a stream looks its token up again every 15 seconds. */
+/** A stream looks the token up again every 15 seconds of this clock. */
 const fakeClock = () =>
   vi.useFakeTimers({
     toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"],
     shouldAdvanceTime: true,
   });
 
-/**
- * Advances the clock in small steps, with real time for the database in between. One large step would make everything in progress time out.
- */
+/** One large step would make everything in progress time out. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await vi.advanceTimersByTimeAsync(1_000);
@@ -89,7 +86,7 @@ test("S114 a model's streamed response and the request to its provider end when 
   const upstream = await startUpstream();
   upstream.answers((_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
-    res.write(chunks(body)[0]); // The model is still computing the next event.
+    res.write(chunks(body)[0]);
   });
   const models = [{ name: "tide", upstreamName: "tide" }];
   const provider = { name: "Next door", baseUrl: upstream.url, apiKey: "sk-1", isOwnNetworkAllowed: true, models };

@@ -15,7 +15,6 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-// Generous, because the machine that runs the tests may be busy with other work.
 const SOON = { timeout: 15_000 };
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -57,7 +56,6 @@ async function startReceiver(status = 200): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Collects the events of a stream, with Node's own HTTP client. */
 async function follow(caller: Caller, webhookId: string, headers: Record<string, string> = {}) {
   const request = http.get(`${world.origin}${OWN}/${webhookId}/deliveries/live`, {
     headers: { authorization: `Bearer ${caller.accessToken}`, ...headers },

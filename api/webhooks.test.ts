@@ -9,10 +9,6 @@ import { newId, newOrderedId } from "#core/ids.ts";
 import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * Manages webhooks with the exact request bodies of the public hub's Python client and command-line tool
- * (docs/specification/webhooks.md#management).
- */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });
@@ -38,7 +34,6 @@ async function someWebhook(caller: Caller, changes: Record<string, unknown> = {}
   return body.webhook;
 }
 
-/** Inserts a job's run as core/jobs records it. */
 async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, string> } = {}): Promise<string> {
   const id = newId();
   const spec = { dockerImage: "python:3.12", command: ["python", "-c", "print(1)"], arguments: ["-q"], environment: { A: "b" } };
@@ -60,7 +55,6 @@ test("a webhook from creation to deletion, with the requests of the Python clien
   const ada = await someone();
   const repo = await someRepo(ada, { type: "dataset" });
   const organization = await organizationOf(ada);
-  // `create_webhook` without domains: the body has no such key.
   const made = await send(ada, "POST", OWN, {
     watched: [
       { type: "user", name: ada.username },
@@ -91,10 +85,8 @@ test("a webhook from creation to deletion, with the requests of the Python clien
       updatedAt: expect.any(String),
     },
   });
-  // `hf webhooks update ID --domain discussions`: sends the plural, and `watched` as an empty list.
   const narrowed = await send(ada, "POST", `${OWN}/${id}`, { watched: [], domains: ["discussions"] });
   expect(narrowed.body.webhook).toMatchObject({ domains: ["discussion"], watched: made.body.webhook.watched });
-  // Fields that only our clients send: a name, and kinds of events, which apply until an existing client sends domains.
   const named = await send(ada, "POST", `${OWN}/${id}`, {
     name: " Tide  gauge ",
     events: ["discussion.create", "discussion.delete"],
@@ -106,7 +98,6 @@ test("a webhook from creation to deletion, with the requests of the Python clien
   });
   const wide = await send(ada, "POST", `${OWN}/${id}`, { name: "", domains: ["discussion"] });
   for (const field of ["name", "events"]) expect(wide.body.webhook).not.toHaveProperty(field);
-  // `update_webhook(id, url=…)`: sends no domains, and again `watched` as an empty list.
   const sameHost = `${new URL(URL_OF_HOOK).origin}/another/path`;
   const moved = await send(ada, "POST", `${OWN}/${id}`, { watched: [], url: sameHost });
   expect(moved.body.webhook).toMatchObject({
@@ -115,14 +106,11 @@ test("a webhook from creation to deletion, with the requests of the Python clien
     watched: made.body.webhook.watched,
     hasSecret: true,
   });
-  // With a URL on another host, the request must also contain the secret, because that host will learn it: `update_webhook(id, url=…,
-  // secret=…)`.
   const elsewhere = { watched: [], url: "https://other.example.com/" };
   expect(await send(ada, "POST", `${OWN}/${id}`, elsewhere)).toMatchObject({ status: 400, body: { field: "secret" } });
   const known = await send(ada, "POST", `${OWN}/${id}`, { ...elsewhere, secret: "still-known" });
   expect(known.body.webhook).toMatchObject({ url: elsewhere.url, hasSecret: true });
   await send(ada, "POST", `${OWN}/${id}`, { url: sameHost, secret: "still-known" });
-  // A record that was read can be sent back unchanged.
   const again = await send(ada, "POST", `${OWN}/${id}`, made.body.webhook);
   expect(again.body.webhook).toMatchObject({ ...made.body.webhook, updatedAt: expect.any(String) });
   expect((await send(ada, "POST", `${OWN}/${id}/disable`)).body.webhook).toMatchObject({ disabled: true, status: "disabled" });
@@ -160,7 +148,6 @@ test("a job is copied from a run, named by jobSourceId or job_id, with its encry
     const { jobSecrets } = await db().webhook.findUniqueOrThrow({ where: { id: body.webhook.id } });
     expect(JSON.parse(unseal("job secrets", jobSecrets as Uint8Array))).toEqual({ KEY: "hush" });
   }
-  // The body can contain the whole spec. A URL that is set later replaces the job.
   await someRepo(ada, { type: "space", sdk: "node", name: "app" });
   const spec = { spaceId: `${ada.username}/app`, command: ["npm", "start"], secrets: { A: "1", B: "2" }, timeoutSeconds: 60 };
   const inline = await someWebhook(ada, { url: null, job: spec });
@@ -175,7 +162,6 @@ test("a job is copied from a run, named by jobSourceId or job_id, with its encry
   expect(replaced.body.webhook.job).toBeUndefined();
   expect(await db().webhook.findUniqueOrThrow({ where: { id: inline.id } })).toMatchObject({ job: null, jobSecrets: null });
 
-  // Another user's run is refused like one that does not exist, and secrets are never copied to another owner.
   const grace = await someone("jobs");
   const foreign = await send(ada, "POST", OWN, { watched, jobSourceId: await someRun(grace.id) });
   const absent = await send(ada, "POST", OWN, { watched, jobSourceId: newId() });
@@ -187,7 +173,6 @@ test("a job is copied from a run, named by jobSourceId or job_id, with its encry
     jobSourceId: run,
   });
   expect(inOrganization).toMatchObject({ status: 400, body: { error: expect.stringContaining("stay with its owner") } });
-  // A webhook that runs jobs needs the scope for running jobs.
   const without = await someone();
   const refused = await send(without, "POST", OWN, { watched, job: { dockerImage: "busybox", command: ["true"] } });
   expect(refused).toMatchObject({ status: 403, body: { code: "insufficient_scope", scope: "jobs" } });
@@ -232,7 +217,7 @@ test("invalid input is refused with the error and the field", async () => {
     expect([body, answer.status]).toEqual([body, 400]);
     expect(answer.body.error).toMatch(sentence);
   }
-  // S117: an address to which no request may be sent is refused at once, in any spelling.
+  // S117: an address to which no request may be sent is refused at once.
   for (const host of [
     "127.0.0.1",
     "localhost",
@@ -276,7 +261,7 @@ describe("S130 the secret of a webhook", () => {
     const hours = ((after.previousSecretUntil as Date).getTime() - Date.now()) / 3_600_000;
     expect(hours > 23.9 && hours <= 24).toBe(true);
 
-    // Setting a secret is a rotation too. An empty secret removes the current and the previous one.
+    // An empty secret removes the current and the previous secret.
     await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "the third" });
     expect(unseal("webhook secret", (await row()).previousSecret as Uint8Array)).toBe(secret);
     const answers = [
@@ -296,7 +281,6 @@ describe("S130 the secret of a webhook", () => {
         .filter((type) => type.startsWith("webhook."))
         .sort(),
     ).toEqual(["webhook.create", "webhook.disable", "webhook.rotate_secret", "webhook.update", "webhook.update"].sort());
-    // The audit log does not contain the URL's query either, since it may contain a key.
     for (const one of [chosen, secret, "the third", "key=k"]) expect(JSON.stringify(audit)).not.toContain(one);
   });
 
@@ -356,12 +340,9 @@ describe("permissions", () => {
       status: 403,
       body: { code: "insufficient_scope", scope: "webhooks", error: "The token lacks the scope webhooks." },
     });
-    // Only administrators see an organization's webhooks: no other members, and no strangers.
     expect((await send(grace, "GET", ofOrganization)).status).toBe(404);
     expect((await send(grace, "POST", ofOrganization, { url: URL_OF_HOOK, watched: [] })).status).toBe(400);
     expect((await send(await someone(), "GET", ofOrganization)).status).toBe(404);
-    // The organization's URL shows only its own webhooks. At the other URL, which names no organization, the
-    // ID alone decides, for clients that know only that URL.
     expect((await send(ada, "GET", `${ofOrganization}/${own}`)).status).toBe(404);
     expect((await send(ada, "GET", `${OWN}/${orgs}`)).body.webhook.id).toBe(orgs);
     expect((await send(ada, "GET", OWN)).body.map(({ id }: { id: string }) => id)).toEqual([own]);

@@ -26,7 +26,7 @@ async function identity(token: string) {
   return response.json();
 }
 
-/** Expects the response to an invalid token. It is always the same, so that nobody learns why the token is invalid. */
+/** The response must not reveal why the token is invalid. */
 async function expectUnknown(token: string) {
   const response = await ask(token);
   expect(response.status).toBe(401);
@@ -70,7 +70,7 @@ describe("whoami-v2 with an OAuth token", () => {
       auth: { type: "oauth", clientId: at.app.clientId },
     });
     expect(Math.abs(Date.parse(body.auth.expiresAt) - Date.now() - 28_800_000)).toBeLessThan(60_000);
-    // Without `accessToken`, the command-line client uses the name of the stored token; otherwise it would use the app's name.
+    // Without `accessToken`, the command-line client uses the name of the stored token.
     expect(body.auth).not.toHaveProperty("accessToken");
     expect((await ask(tokens.access_token)).headers.get("cache-control")).toBe("no-store");
   });

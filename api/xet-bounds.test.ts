@@ -22,7 +22,7 @@ import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 import { getXet, postXet, putShard, putXorb, uploadByXet, xetAccess } from "./testing/xet.ts";
 
-/** S145: the limits to what one caller with a token can cost the process, the database and the disk. */
+/** S145: the limits to what one caller with a token can cost. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -39,7 +39,6 @@ async function* inOne(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** An entry of a shard: a hash, and four numbers. */
 function entry(hash: string | number, ...numbers: number[]): Buffer {
   const bytes = Buffer.alloc(48);
   if (typeof hash === "number") bytes.fill(hash, 0, 32);
@@ -135,7 +134,7 @@ test("the second version of the API also accepts shards, and responds with lines
 });
 
 describe("S145 the checked bytes are counted", () => {
-  /** A term that claims four gigabytes. The claim is wrong, but only reading the data shows that. */
+  /** A term that claims four gigabytes. Only reading the data shows that the claim is wrong. */
   const terms = (xorb: TestTerm["xorb"], count: number): TestTerm[] =>
     Array.from({ length: count }, () => ({ xorb, bytes: 4e9 }));
   const shardOf = async (count: number) => {
@@ -238,7 +237,6 @@ describe("S145 a xorb", () => {
 });
 
 describe("S145 responses about a repository are bounded", () => {
-  /** Inserts the rows that uploads would have written. */
   async function largeFile(
     repo: Repo,
     { xorbs, chunks, terms, ofTerm = 1 }: Record<"xorbs" | "chunks" | "terms", number> & { ofTerm?: number },
@@ -315,7 +313,6 @@ describe("S145 responses about a repository are bounded", () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 8, chunks: 8_000, terms: 8_000, ofTerm: 8_000 });
     const context: RequestContext = { requestId: "test" };
-    // With all their chunks, these pieces would be 2.6 GB.
     const whole = await requestContext.run(context, () => reconstructFile(repo.id, hash, undefined));
     expect(whole).toMatchObject({ terms: { length: 8_000 } });
     expect([...(whole as Reconstruction).fetches.values()].flat()).toHaveLength(8);

@@ -66,7 +66,6 @@ async function someCommittedFile(content: Buffer): Promise<{ repo: Repo; oid: st
   return { repo, oid, url: await commitFile(repo, oid, content.length) };
 }
 
-/** A file as described by a client: it found the known chunks in this xorb, and sends the others in a new one. */
 async function nextVersion(content: Buffer, known: TestXorb): Promise<{ file: TestFile; sent: TestXorb }> {
   const chunks = chunksOf(content);
   const places = new Map(known.chunks.map((chunk, at) => [hashText(hashChunk(chunk)), at]));
@@ -111,10 +110,8 @@ describe("a file that came by Git LFS", () => {
       expect(part.equals(content.subarray(start, end + 1))).toBe(true);
     }
     expect(stored()).toEqual(before);
-    // Git LFS and HTTP still return the same file.
     expect((await bytesOf(url, { range: "bytes=5-99" })).equals(content.subarray(5, 100))).toBe(true);
     expect(await db().lfsObject.findMany({ where: { repoId: repo.id } })).toMatchObject([{ oid, location: `local:${oid}` }]);
-    // Only the file and the rows that describe its chunks count.
     expect(await lfsBytesOf(repo)).toBeLessThan(content.length * 1.005);
     expect(await recountStorage()).toBe(0);
   });
@@ -214,7 +211,7 @@ test("S137 with 60,000 waiting files of an owner, the next is found in less than
   const fastest = async () => {
     const times: number[] = [];
     for (let n = 0; n < 10; n++) {
-      // The database rounds times to milliseconds, so a new row may become due only in the next millisecond.
+      // The database rounds times to milliseconds, so a new row may become due in the next millisecond.
       const { claimId, rows } = await vi.waitFor(async () => {
         const claim = await claimRows<DueChunking>(lfsChunkingTable, 1);
         expect(claim.rows).toHaveLength(1);
@@ -300,7 +297,6 @@ describe("once a file is deleted from Git LFS", () => {
     const later = new Date(Date.now() + (UNNAMED_XORB_DAYS * 24 + 2 * LFS_LEFTOVER_HOURS) * 3_600_000);
     for (let time = 0; time < 2; time++) await sweepLfsLeftovers(new AbortController().signal, later);
     expect((await downloadByXet(access, await fileHashOf(file))).equals(changed(content))).toBe(true);
-    // If the same file is uploaded again, it counts once.
     await uploadByLfs(repo, content);
     expect(await lfsBytesOf(repo)).toBe(before);
     expect(await recountStorage()).toBe(0);

@@ -59,14 +59,12 @@ const writing = (repo: Repo, { accessToken: token } = ada) => xetAccess(world.or
 const reading = (repo: Repo, { accessToken: token } = ada) => xetAccess(world.origin, repo, "read", { token });
 const someChunks = (count = 3) => Array.from({ length: count }, (_, at) => randomBytes(8_192 + at * 1_000));
 
-/** The files in DATA_DIR/lfs, complete or not. */
 const stored = (): string[] =>
   readdirSync(join(env().DATA_DIR, "lfs"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 const lfsBytesOf = async ({ id }: Repo) => Number((await db().repo.findUniqueOrThrow({ where: { id } })).lfsBytes);
 
-/** A file of some chunks of two xorbs, with one chunk twice. */
 async function someFile(): Promise<TestFile> {
   const [one, two] = [
     await someXorb(someChunks(4), "lz4"),
@@ -83,7 +81,6 @@ describe("a file", () => {
     await uploadByXet(access, file);
     const hash = await fileHashOf(file);
     expect((await download(await reading(repo), hash)).equals(contentOf(file))).toBe(true);
-    // The repository already has the xorb and the file.
     expect(await putXorb(access, file.terms[0]?.xorb as TestXorb)).toEqual({ status: 200, body: { was_inserted: false } });
     expect(await putShard(access, [file])).toMatchObject({ status: 200 });
   });
@@ -163,7 +160,6 @@ describe("a file", () => {
     const put = await fetch(asked?.actions?.upload?.href ?? "", { method: "PUT", body: Uint8Array.from(contentOf(file)) });
     expect(put.status).toBe(200);
     expect((await getXet(await reading(repo), `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
-    // The file is uploaded again by Xet; the existing copy stays.
     await uploadByXet(await writing(repo), file);
     expect(await db().lfsObject.findMany({ where: { repoId: repo.id } })).toMatchObject([{ location: `local:${object.oid}` }]);
   });
@@ -302,7 +298,6 @@ describe("when the disk is full", () => {
     await fillDisk();
     const refusal = { status: 503, body: { error: expect.stringContaining("no space left") } };
     expect(await putXorb(access, other)).toMatchObject(refusal);
-    // A shard of this size is kept on disk until it was checked.
     expect(await postXet(access, "/v1/shards", randomBytes(300_000))).toMatchObject(refusal);
     expect(stored()).toEqual(before);
     expect(await db().xetXorb.count({ where: { repoId: repo.id } })).toBe(1);
@@ -326,7 +321,6 @@ test("if one xorb is uploaded several times at once, it counts and is stored onc
 });
 
 describe("S145 a shard is refused, and none of its files is recorded,", () => {
-  /** Changes the start of the second chunk of the shard's only xorb. */
   function withStartOfSecondChunk(shard: Buffer, start: number): Buffer {
     shard.writeUInt32LE(start, 48 * 4 + 32);
     return shard;
@@ -406,7 +400,6 @@ describe("S145 a shard is refused, and none of its files is recorded,", () => {
     const access = await writing(ours);
     const named = async (xorb: TestXorb) => (await putShard(access, [{ terms: [{ xorb }] }])).body;
     expect(await named(secret)).toEqual(await named(await someXorb(someChunks())));
-    // The xorb can be uploaded as if nobody had it, and is stored a second time.
     expect(await putXorb(access, secret)).toEqual({ status: 200, body: { was_inserted: true } });
   });
 });
@@ -423,7 +416,7 @@ describe("S145 clients learn where a chunk already is", () => {
       const found = await getXet(access, `/v1/chunks/${prefix}/${asked}`);
       expect(found.status).toBe(200);
       const shard = Buffer.from(await found.arrayBuffer());
-      // The shard contains hashes of the chunk hashes, keyed with the shard's own key.
+      // The shard contains keyed hashes of the chunk hashes.
       for (const { xorb } of file.terms) {
         for (const chunk of xorb.chunks) expect(shard.includes(hashChunk(chunk))).toBe(false);
       }
@@ -452,7 +445,6 @@ describe("S145 a token", () => {
     }
     const { accessToken } = await someCaller("read-repos");
     expect(await status(world.origin, open, "write", { token: accessToken })).toBe(403);
-    // The revision of a pull request that does not exist yet is unknown.
     expect(await status(world.origin, hidden, "write", { token: ada.accessToken, revision: "None", query: "?create_pr=1" })).toBe(
       200,
     );
@@ -474,7 +466,6 @@ describe("S145 a token", () => {
       expect(await tried(token)).toBe(401);
     }
     expect(await db().xetXorb.count({ where: { repoId: repo.id } })).toBe(0);
-    // The response for an existing file is the same as for one that does not exist.
     const file = { terms: [{ xorb }] };
     await uploadByXet(access, file);
     for (const hash of [await fileHashOf(file), "a".repeat(64)]) {
@@ -559,7 +550,6 @@ describe("what is stored", () => {
     expect((await putShard(access, files, [xorb])).status).toBe(200);
     const used = await usageOf(caller);
     expect(used.files.logicalBytes).toBe(files.reduce((sum, file) => sum + contentOf(file).length, 0));
-    // The rows that describe the files also count.
     expect(used.bytes.lfs).toBeGreaterThan(xorb.bytes.length);
     expect(used.bytes.lfs).toBeLessThan(xorb.bytes.length + 7_000);
     expect(await recountStorage()).toBe(0);
@@ -574,7 +564,6 @@ describe("what is stored", () => {
     const xorb = await someXorb(someChunks(4));
     await db().storageQuota.create({ data: { ownerId: caller.id, bytes: REPOSITORY_BYTES + xorb.bytes.length + 10 } });
     const before = stored();
-    // The bytes alone would fit, but not together with their records in the database.
     expect(await putXorb(access, xorb)).toMatchObject({ status: 507, body: { code: "storage_full" } });
     expect(stored()).toEqual(before);
     await db().storageQuota.update({

@@ -11,11 +11,7 @@ type ErrorPageProps = Readonly<{
   retry: () => void;
 }>;
 
-/**
- * Shown when a page fails while a person is on it. If a page fails when it is opened, server/failure-page.ts responds. This page replaces
- * the whole document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor
- * `Button`, which would include Next's links.
- */
+/** This script is part of every page, so it must not include Next's links through `Button`. */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
   const isStale: boolean = unstable_isUnrecognizedActionError(error);
   return (
@@ -48,10 +44,7 @@ function Failed({ digest, retry }: Readonly<{ digest: string | undefined; retry:
   );
 }
 
-/**
- * Shown after a press of a button on a page that was opened before an update of the service. Forms with fields handle this case themselves
- * (action-form.client.tsx).
- */
+/** The page was opened before an update of the service. */
 function Stale() {
   return (
     <EmptyState

@@ -13,7 +13,7 @@ export function generateMetadata(): Metadata {
   return { ...layoutMetadata(), title: `Not found · ${env().BRAND_NAME}` };
 }
 
-/** The same page for URLs that do not exist and for pages that the person may not see, so that nobody can tell them apart (S136). */
+/** The same page for missing and for hidden pages (S136). */
 export default function GlobalNotFoundPage() {
   return (
     <RootLayout>

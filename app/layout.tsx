@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import { chosenTheme } from "./_server/theme.ts";
 
-/** The brand is a setting of the running service, so titles are created for each request instead of at build time. */
+/** The brand is a setting of the running service, so each request creates the titles. */
 export function generateMetadata(): Metadata {
   const { BRAND_NAME, ORIGIN } = env();
   return {

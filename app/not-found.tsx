@@ -4,10 +4,7 @@ import { EmptyState } from "./_components/empty-state.tsx";
 
 export const metadata: Metadata = { title: "Not found" };
 
-/**
- * Next's scripts show this in place of a page that no longer exists. Next includes it and its scripts in every page, so it has no frame and
- * no icon. When somebody opens such a URL, app/global-not-found.tsx is shown.
- */
+/** Next includes this page in every page, so it has no frame and no icon. Opening a missing URL shows app/global-not-found.tsx. */
 export default function NotFoundPage() {
   return (
     <main id="main" className="grid flex-1 place-items-center">

@@ -13,10 +13,7 @@ import { handleApi } from "../api/app.ts";
 import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "../api/testing/access-tokens.ts";
 import { get, runOnInstance, timesOf } from "./instance.ts";
 
-/**
- * The cost of an API call's access decision with a warm token: the statements that it adds to those that read the resource (goal: 1), and
- * server time, in an organization of one member and of 100,000. `node bench/access.ts`, or as part of `npm run bench`.
- */
+/** `node bench/access.ts`: the statements that an access decision adds (goal: 1), with one member and with 100,000. */
 const MEMBERS = 100_000;
 const REQUESTS = 200;
 
@@ -39,7 +36,6 @@ await runOnInstance(
 
     async function measureAll(members: number): Promise<void> {
       const path = (name: string) => `${origin}/api/models/${organization.name}/${name}/auth-check`;
-      // The baseline: without a decision, all statements read the resource.
       const open = await measure(path("open"));
       for (const [hand, token] of Object.entries(tokens)) {
         const { statements, p50, p99 } = await measure(path("closed"), token);
@@ -64,7 +60,6 @@ async function makeRepos(owner: string): Promise<void> {
 }
 
 async function makeTokens(origin: string, person: TestPerson, { id }: { id: string }): Promise<Record<string, string>> {
-  // Like real users, the user also belongs to other organizations.
   for (let made = 0; made < 5; made++) await createOrganization(person.actor, { name: `other-${made}` }, noOrigin);
   return {
     personal: await personalToken(person, scopes),

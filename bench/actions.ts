@@ -11,10 +11,8 @@ import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { makeWebhook } from "./chaos/load.ts";
 import type { ChaosService } from "./chaos/service.ts";
 
-/** Actions of users that record one event each. */
 export type Action = { name: string; make(nth: number): Promise<void> };
 
-/** The number of repositories that take turns, because changes of the same repository run one after another. */
 const REPOS = 10;
 
 const run = promisify(execFile);
@@ -26,7 +24,6 @@ const environment = {
   ...{ GIT_COMMITTER_NAME: person.name, GIT_COMMITTER_EMAIL: person.email },
 };
 
-/** Repositories of the service's user, each with a webhook, and actions on these repositories over the service's own interfaces. */
 export async function prepareActions(
   { running: { origin }, ownerId }: ChaosService,
   url: string,
@@ -55,7 +52,6 @@ export async function prepareActions(
     const remote = Object.assign(new URL(`${origin}/${repo.fullName}`), { username: "mara", password: token });
     await git(name, "remote", "add", "origin", remote.href);
     await makeWebhook(ownerId, repo.id, url, "a secret of the bench");
-    // The repository's first commit is created over the API, and pushes continue on a branch of their own.
     await commit(name, "first");
     await db().webhook.updateMany({
       where: { watched: { some: { watchedId: repo.id } } },
@@ -79,7 +75,6 @@ export async function prepareActions(
 
   return {
     actions: [
-      // Pushes from one working copy run one after another, because git locks it.
       {
         name: "push",
         make(nth) {

@@ -8,10 +8,7 @@ import { sparklines } from "#core/webhooks/activity/sparklines.ts";
 import { cpuSeconds } from "./cost.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
-/**
- * The Activity page with ten million attempts in thirty days, a tenth of them of one webhook. With a partition and its indexes for each
- * day, each part of the page stays under 50 ms of server time at the 95th percentile. `node bench/activity.ts [attempts]`.
- */
+/** `node bench/activity.ts [attempts]`: each part of the Activity page must stay under 50 ms at the 95th percentile. */
 const ATTEMPTS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 30;
 const DAY_SECONDS = 86_400;
@@ -25,7 +22,6 @@ const BUSY = "b".repeat(24);
 const webhookAt = (n: number) => `a${n.toString(16).padStart(23, "0")}`;
 const QUIET = webhookAt(WEBHOOKS + 1);
 
-/** A pattern for the names of the partitions. */
 const TABLES = "^(delivery|attempt)_2";
 
 await runOnInstance(async (origin) => {
@@ -78,7 +74,6 @@ await runOnInstance(async (origin) => {
   return isGood;
 });
 
-/** Fills the tables as a month of fan-outs and attempts would. */
 async function fill(): Promise<{ token: string; sample: { id: string; eventId: string } }> {
   const { id: owner, token } = await userWithToken("webhooks");
   await pool().query(
@@ -116,7 +111,6 @@ async function fill(): Promise<{ token: string; sample: { id: string; eventId: s
   return { token, sample };
 }
 
-/** Statements that insert a day's deliveries and their attempts. Every 3,000th delivery is also put in the queue. */
 function dayOf(begin: number, length: number, from: number): string {
   return `SET synchronous_commit = off;
     CREATE TEMP TABLE made AS
@@ -156,7 +150,7 @@ async function sizes(): Promise<string> {
     .join(", ");
 }
 
-/** `cpuMs` is the CPU time of a request in this process and its database: on a busy machine it says more than the elapsed time. */
+/** `cpuMs` covers this process and the database, because on a busy machine the elapsed time says little. */
 type Measured = { p50: number; p95: number; p99: number; cpuMs: number; scans: number };
 
 async function measure(ask: () => Promise<unknown>): Promise<Measured> {
@@ -168,7 +162,6 @@ async function measure(ask: () => Promise<unknown>): Promise<Measured> {
   return { ...times, cpuMs, scans: (await scansOf(TABLES)) - before };
 }
 
-/** A summary of a list's query plan: the kinds of its nodes, and the tables and rows that it visited. */
 async function planOf(filter: DeliveryFilter): Promise<string> {
   const { source, matching, values } = deliveryConditions(BUSY, filter, { from: null, before: null });
   const where = matching.length > 0 ? `WHERE ${matching.join(" AND ")}` : "";

@@ -2,10 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/**
- * The baseline: the unmodified engine in memory, with the same protocol settings. This program prints its port, and ends when its parent
- * ends.
- */
+/** The unmodified engine in memory, with the same protocol settings. This program prints its port, and ends when its parent ends. */
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 const server = createServer();
@@ -41,7 +38,6 @@ const provider = new Provider(origin, {
     claims: async () => ({ sub: id, name: "Mara", preferred_username: "mara", email: "mara@example.test", email_verified: true }),
   }),
 });
-/** The minimal token exchange: no rules, no organization, no audit log; a Grant and a token in memory. */
 provider.registerGrantType(
   TOKEN_EXCHANGE,
   async (ctx) => {

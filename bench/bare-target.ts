@@ -4,13 +4,10 @@ import { join } from "node:path";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { authorizeUrl, EXCHANGED, inLanes, memberEmail, REDIRECT_URI, type Target } from "./targets.ts";
 
-// Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
+// The engine's in-memory store keeps only its 1,000 newest entries.
 const DEVICES = 500;
 
-/**
- * The baseline of bare-provider.ts, in a process of its own. Its user has consented to the app; `agree` repeats that once the store has
- * lost the consent.
- */
+/** `agree` repeats the user's consent, which the store may lose. */
 export async function startBare(): Promise<Target & { agree(): Promise<void> }> {
   const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ origin }] = (await once(child, "message")) as [{ origin: string }];
@@ -40,7 +37,6 @@ export async function startBare(): Promise<Target & { agree(): Promise<void> }> 
   return target;
 }
 
-/** Clicks through the engine's own development pages once. */
 async function agreeAtBare(target: Target): Promise<void> {
   let url = authorizeUrl(target).href;
   for (let hops = 0; hops < 10; hops++) {

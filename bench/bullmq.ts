@@ -3,10 +3,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/**
- * The part of BullMQ that is measured. It is not a dependency of the project: the benchmark installs it into a directory of its
- * own.
- */
+/** The benchmark installs BullMQ into a directory of its own, so only this part of its types is declared. */
 type Connection = { connection: { host: string; port: number; maxRetriesPerRequest: null } };
 type BullMq = {
   Queue: new (
@@ -26,10 +23,6 @@ type BullMq = {
 
 const PACKAGES = ["bullmq@6.7.0", "ioredis@6.0.0"];
 
-/**
- * Installs BullMQ if it is not installed yet.
- * @throws if the registry cannot be reached
- */
 export function installBullMq(directory: string): void {
   if (existsSync(join(directory, "node_modules/bullmq"))) return;
   execFileSync("npm", ["install", "--prefix", directory, "--no-audit", "--no-fund", "--ignore-scripts", ...PACKAGES], {

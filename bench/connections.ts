@@ -12,9 +12,8 @@ import { bearerRequests, codeRequest, introspections, tokenExchanges } from "./r
 import { EXCHANGED, prepareTarget } from "./targets.ts";
 
 /**
- * `npm run bench -- connections`: how many connections to PostgreSQL installations of several sizes have under a load that is more than
- * they can answer, by the names of their pools. `node bench/connections.ts WEB WORKERS [POOL]` measures one size, with a PgBouncer of POOL
- * connections if it is given.
+ * `npm run bench -- connections`: the connections to PostgreSQL of installations of several sizes under too much load.
+ * `node bench/connections.ts WEB WORKERS [POOL]` measures one size, with a PgBouncer of POOL connections.
  */
 const SIZES = [
   [1, 1],
@@ -25,7 +24,7 @@ const POOL_SIZE = 20;
 const SECONDS = 20;
 const SAMPLE_MS = 50;
 const PLATFORMS = 10;
-/** Requests at a time for each web process: more than it has connections. */
+/** Requests at a time for each web process: more than the process has connections. */
 const AT_ONCE = 32;
 const NAMES = ["", " pipelines", " direct", " notifications", " deliveries", " events", " migrate"].map(
   (name) => `keyhook${name}`,
@@ -67,7 +66,6 @@ async function measure(): Promise<void> {
   process.exit();
 }
 
-/** Requests of each kind that uses the database, in turn. */
 async function requestsTo({ running, ownerId }: Awaited<ReturnType<typeof startNodes>>["service"], url: string) {
   const target = { ...(await prepareTarget(running, ownerId, EXCHANGED)), stop: async () => undefined };
   const platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(ownerId, url)));
@@ -86,7 +84,6 @@ async function requestsTo({ running, ownerId }: Awaited<ReturnType<typeof startN
   };
 }
 
-/** Sends requests until the time `over`. A busy service refuses some of them. @returns how often each status was the answer */
 async function send(origin: string, next: () => Prepared, over: number): Promise<Map<string, number>> {
   const lanes = AT_ONCE * web;
   const requests = new Pool(origin, { connections: lanes, pipelining: 1 });
@@ -105,7 +102,6 @@ async function send(origin: string, next: () => Prepared, over: number): Promise
   return answers;
 }
 
-/** @returns the most connections at once, of each name and of all */
 async function sample(client: pg.Client, over: number): Promise<Map<string, number>> {
   const most = new Map<string, number>();
   while (performance.now() < over) {

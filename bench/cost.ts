@@ -4,16 +4,16 @@ import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
-/** The CPU seconds that a process and its descendants have used so far, also those that have ended (Linux; 0 on other systems). */
+/** Includes descendants that have ended. Linux only, 0 on other systems. */
 export const cpuSeconds = (pid: number): number =>
   processTree(pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
 
-/** The CPU seconds of a Node process's main thread, the only one that runs its JavaScript. */
+/** Only the main thread runs the process's JavaScript. */
 export const threadSeconds = (pid: number): number => ticksOf(readStat(`${pid}/task/${pid}`).slice(11, 13)) / TICKS_PER_SECOND;
 
 type Process = { pid: number; parent: number; cpuTicks: number };
 
-/** A process with all its descendants. The CPU time of a process that has ended counts for its parent. */
+/** The CPU time of a process that has ended counts for its parent. */
 export function processTree(root: number): Process[] {
   const all = existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
   const running = all.flatMap((pid) => readProcess(Number(pid)));
@@ -50,7 +50,6 @@ function readStat(path: string): string[] {
 
 const ticksOf = (fields: string[]): number => fields.reduce((sum, ticks) => sum + Number(ticks), 0);
 
-/** The number of statements that the web process has sent to its database, as count-statements.ts counts them. */
 export async function statementsSoFar(socketPath: string): Promise<number> {
   return Number(await text(connect(socketPath)));
 }

@@ -1,10 +1,7 @@
 import { createServer } from "node:net";
 import pg from "pg";
 
-/**
- * Loaded into the service's processes by `--import`: counts the statements that the web process sends, on our side of the connection. The
- * database would report its counts late and include its other work. The count can be read from a socket.
- */
+/** Loaded by `--import`. The database would report its counts late and include its other work. */
 const { BENCH_STATEMENTS_SOCKET: path } = process.env;
 
 if (path && process.argv[1]?.endsWith("server.ts")) {

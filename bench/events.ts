@@ -14,7 +14,6 @@ import { load, type Prepared } from "./load.ts";
 
 export type SomePlatform = { source: string; token: string };
 
-/** A platform with one repository, which a webhook watches if there is a URL. */
 export async function addPlatform(ownerId: string, url?: string): Promise<SomePlatform> {
   const name = `bench-${newId()}.example`;
   const platform = await createPlatform(operatorCommand, { name, source: `https://${name}` }, noOrigin);
@@ -25,7 +24,6 @@ export async function addPlatform(ownerId: string, url?: string): Promise<SomePl
   return platform;
 }
 
-/** A request with events of a platform. @param newSha the last hexadecimal digits of the events' commit */
 export function eventRequest({ source, token }: SomePlatform, count = 1, newSha = "1"): Prepared {
   const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: newSha.padStart(40, "0") }];
   const data = { repo: { externalId: "1" }, updatedRefs: refs };
@@ -41,7 +39,6 @@ export function eventRequest({ source, token }: SomePlatform, count = 1, newSha 
   };
 }
 
-/** Requests of one event each, of the platforms in turn. */
 export const eventRequests = (platforms: SomePlatform[], count: number): Prepared[] =>
   Array.from({ length: count }, (_, nth) => eventRequest(platforms[nth % platforms.length] as SomePlatform));
 
@@ -51,7 +48,6 @@ export async function untilFannedOut(): Promise<void> {
 
 export type Receiver = Awaited<ReturnType<typeof startCounting>>;
 
-/** A receiver that counts the deliveries that arrive. */
 export async function startCounting() {
   let arrived = 0;
   const server = createServer(async (req, res) => {
@@ -62,7 +58,6 @@ export async function startCounting() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    /** Sends requests of one event each, and waits until each event has arrived. */
     async deliver(origin: string, requests: Prepared[]): Promise<void> {
       arrived = 0;
       await load(origin, requests, 200);

@@ -12,11 +12,10 @@ import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import type { Target } from "./targets.ts";
 
-/** Measures clone and push of one large repository, compared with git's own CGI program behind nginx, and many small pushes. */
+/** Compares clone and push of one large repository with git's own CGI program behind nginx, and measures many small pushes. */
 const FILES = 60;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 3;
-/** Each push starts several git processes. The CPU column shows the service's share. */
 const SMALL_PUSHES = Number(process.env.BENCH_SMALL_PUSHES ?? 200);
 const SMALL_PUSH_LANES = 4;
 const BACKEND = "/usr/lib/git-core/git-http-backend";
@@ -36,7 +35,6 @@ const environment = {
 };
 const git = (directory: string, ...args: string[]) => run("git", args, { cwd: directory, env: environment, maxBuffer: 1 << 26 });
 
-/** A server of git repositories. `makeRemote` creates an empty repository and returns its URL for push and clone. */
 type Host = { name: string; makeRemote(name: string): Promise<string>; stop(): Promise<void> };
 
 export async function benchGit(target: Target): Promise<void> {
@@ -64,7 +62,6 @@ export async function benchGit(target: Target): Promise<void> {
 
 type Times = { push: number; clone: number };
 
-/** The median times of each host. The hosts take turns, so that all see the same state of the machine. */
 async function compare(directory: string, source: string, hosts: Host[]): Promise<Times[]> {
   const times = hosts.map(() => ({ push: [] as number[], clone: [] as number[] }));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -76,7 +73,6 @@ async function compare(directory: string, source: string, hosts: Host[]): Promis
       const [pushed, cloned] = await Promise.all([git(source, "rev-parse", "main"), git(into, "rev-parse", "main")]);
       if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} returned a different commit`);
       rmSync(into, { recursive: true });
-      // The first round is not counted, because it fills caches and compiles code.
       if (round > 0) {
         times[index]?.push.push(push);
         times[index]?.clone.push(clone);
@@ -129,10 +125,7 @@ async function serviceHost({ origin }: Target): Promise<Host> {
   };
 }
 
-/**
- * Prepares pushes to some repositories at a time, each of one new commit with a file that git cannot make smaller. The commits are made
- * before the returned function pushes them.
- */
+/** The commits are made before the returned function pushes them. */
 export async function preparePushes(target: Target, directory: string, lanes: number, bytes: number) {
   const host = await serviceHost(target);
   const copies = await Promise.all(
@@ -160,7 +153,7 @@ export async function preparePushes(target: Target, directory: string, lanes: nu
   };
 }
 
-/** Git's own CGI program behind nginx, as in its manual; undefined if these programs are not installed. */
+/** Undefined if nginx or the CGI program is not installed. */
 async function nginxHost(directory: string): Promise<Host | undefined> {
   const has = (program: string) => spawnSync(program, ["-h"], { stdio: "ignore" }).error === undefined;
   if (!existsSync(BACKEND) || !has("nginx") || !has("fcgiwrap")) return undefined;
@@ -207,7 +200,6 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
   };
 }
 
-/** Incompressible and unrelated files, which git cannot make smaller. */
 async function makeSource(source: string): Promise<string> {
   mkdirSync(source);
   await git(source, "init", "--quiet", "--initial-branch=main");
@@ -225,7 +217,6 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 
 const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** The peak memory of the process in which the supervisor runs `server.ts`. */
 function peakMegabytes(supervisor: number): string {
   for (const pid of existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : []) {
     try {

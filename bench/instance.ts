@@ -12,10 +12,6 @@ import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { handleApi } from "../api/app.ts";
 
-/**
- * Runs a benchmark on an instance with a database of its own and the API in this process, and ends the process.
- * @param bench returns whether every goal was reached
- */
 export async function runOnInstance(
   bench: (origin: string) => Promise<boolean>,
   { settings = {}, listener = handleApi as RequestListener, host = "127.0.0.1" } = {},
@@ -39,7 +35,6 @@ export async function runOnInstance(
   process.exit(isGood ? 0 : 1);
 }
 
-/** Creates a user and a token of the user with one scope. */
 export async function userWithToken(scope: string): Promise<{ id: string; username: string; token: string }> {
   const person = { username: "mara", email: "mara@example.test", password: "a lantern over the quay" };
   const { id, username } = await createUser(operatorCommand, person, noOrigin);
@@ -48,7 +43,7 @@ export async function userWithToken(scope: string): Promise<{ id: string; userna
   return { id, username, token };
 }
 
-/** Measures `count` calls, after ten calls that are not measured and that compile code, open connections and prepare statements. */
+/** Ten calls that are not measured compile code, open connections and prepare statements. */
 export async function timesOf(count: number, ask: () => Promise<unknown>): Promise<{ p50: number; p95: number; p99: number }> {
   for (let asked = 0; asked < 10; asked++) await ask();
   const times: number[] = [];
@@ -68,7 +63,6 @@ export async function get(url: string, token?: string): Promise<void> {
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${text}`);
 }
 
-/** How often connections have scanned tables from end to end. @param tables a pattern of their names */
 export async function scansOf(tables: string): Promise<number> {
   // An idle connection reports its statistics at most once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100));

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** One request of a run, prepared before the clock starts. */
 export type Prepared = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
 
 export type Result = { requests: number; seconds: number; requestsPerSecond: number; p50Ms: number; p99Ms: number };
@@ -9,7 +8,7 @@ export type Result = { requests: number; seconds: number; requestsPerSecond: num
 const CONNECTIONS = 16;
 const CONNECTIONS_PACED = 64;
 
-/** Sends every prepared request once, with limited concurrency, and fails on the first wrong response, so that fast errors do not count. */
+/** Fails on the first wrong response, so that fast errors do not count. */
 export async function load(origin: string, requests: Iterable<Prepared>, expectedStatus: number): Promise<Result> {
   const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
   const iterator = requests[Symbol.iterator]();
@@ -32,10 +31,7 @@ export async function load(origin: string, requests: Iterable<Prepared>, expecte
   return result(times, started);
 }
 
-/**
- * Sends requests at a fixed rate, like independent devices, even if earlier responses have not arrived. Times include waiting for a
- * connection.
- */
+/** Keeps the rate like independent devices, even without responses. Times include waiting for a connection. */
 export async function pace(
   origin: string,
   requests: Iterable<Prepared>,

@@ -8,11 +8,7 @@ import { parts } from "#core/webhooks/fan-out/lease-events.ts";
 import { fanOut } from "#core/webhooks/testing/fan-out.ts";
 import { runOnInstance, userWithToken } from "./instance.ts";
 
-/**
- * From an event to its deliveries with 10, 10,000 and 1,000,000 webhooks, of which ten watch each time. The cost depends on the number of
- * matches, so the ratio stays near 1. Then one event with 100,000 watchers: the time, the longest transaction, and the memory. `node
- * bench/match.ts`, or as part of `npm run bench`.
- */
+/** `node bench/match.ts`: the cost of an event with 10 to 1,000,000 webhooks, of which ten watch. The ratio must stay near 1. */
 const SIZES = [10, 10_000, 1_000_000];
 const WATCHERS = 10;
 const EVENTS = 256;
@@ -34,7 +30,7 @@ await runOnInstance(
       await asOwner("vacuum analyze webhook_watch");
       const ms = await measure(target, ownerId);
       first ||= ms;
-      // The limit is generous, because other work on the machine is enough to cause large differences.
+      // Generous, because other work on the machine causes large differences.
       isGood &&= ms / first < 2;
       console.log(`${String(size).padStart(9)} ${ms.toFixed(3).padStart(9)} ${(ms / first).toFixed(2).padStart(6)}  < 2`);
     }
@@ -45,7 +41,7 @@ await runOnInstance(
   { settings: { WEBHOOK_TRIGGERS_PER_DAY: "10000000" } },
 );
 
-/** Creates webhooks up to a total. Each webhook watches a different target, unless a target is given. */
+/** Each webhook watches a different target, unless a target is given. */
 async function addWebhooks(ownerId: string, from: number, to: number, target: string | null): Promise<void> {
   const step = 50_000;
   for (let at = from; at < to; at += step) {
@@ -84,7 +80,6 @@ async function measure(target: string, ownerId: string): Promise<number> {
     const { events, deliveries } = await drain();
     const ms = (performance.now() - startedAt) / EVENTS;
     if (events !== EVENTS || deliveries !== EVENTS * WATCHERS) throw new Error(`${deliveries} deliveries of ${events} events`);
-    // The first run is not counted, because it warms up.
     if (round > 0) times.push(ms);
     await pool().query("delete from delivery_queue");
     await pool().query("delete from delivery");

@@ -12,12 +12,7 @@ import { Pool } from "undici";
 import { provideSettings } from "#core/env.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 
-/**
- * A minimal sender of webhooks that keeps a record, built from the usual parts: `node:http`, `pg` and graphile-worker on the same durable
- * Postgres. It stores each message with its job in one statement, sends it, and stores the response. It has no tokens, repositories,
- * subscriptions, signatures, limits or checks of addresses. `bench/publish.ts` and `bench/scale.ts` measure it in the same run, because
- * rates and CPU time depend on the machine.
- */
+/** A minimal sender of webhooks that keeps a record. Measured in the same run, because rates depend on the machine. */
 export async function startPlainSender(url: string) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-plain-"));
   provideSettings({ DATA_DIR: directory, LOG_LEVEL: "error" });

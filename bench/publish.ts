@@ -16,11 +16,11 @@ import { startPlainSender } from "./plain-sender.ts";
 
 /**
  * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on this machine.
- * - `POST /api/events` over 16 connections, after a plain sender of webhooks that has none of the service's checks: how many messages a
- *   second are accepted and delivered, and for each message the CPU time of the processes, the commits and the updated rows.
- * - How long a message takes from the request to its arrival at a fixed rate, also beside a target that never responds.
- * - How long the events of pushes, commits and comments take from their recording to their arrival.
- * - The CPU time of a worker that has nothing to do.
+ * - `POST /api/events` over 16 connections, after a plain sender of webhooks: messages per second, and for each message the CPU time, the
+ * commits and the updated rows.
+ * - The time from the request to the arrival at a fixed rate, also beside a target that never responds.
+ * - The time from the recording of pushes, commits and comments to the arrival of their events.
+ * - The CPU time of an idle worker.
  */
 const SECONDS = Number(process.argv[2] ?? 10);
 const PLATFORMS = Number(process.argv[3] ?? 40);
@@ -66,8 +66,7 @@ try {
   platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
   const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
-  // Measured before the load, because after it the worker still retries the target that never responds; and after a minute, in which the
-  // worker compiles its code.
+  // After the load, the worker still retries the target that never responds. In the first minute, the worker compiles its code.
   await delay(60_000);
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(30_000);
@@ -99,7 +98,6 @@ try {
   }
 }
 
-/** Sends messages of one platform, in one request. */
 async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
   const platform = to ?? (platforms[nth % platforms.length] as SomePlatform);
   const sentAt = Math.round(performance.timeOrigin + performance.now());
@@ -148,7 +146,6 @@ async function timed({ make }: Action, rate: number): Promise<string> {
   return `${perSecond.toFixed(1)} | ${refused} | ${percentiles(arrived.map(({ sinceEvent }) => sinceEvent))}`;
 }
 
-/** @returns the number of calls */
 async function atRate(rate: number, make: (nth: number) => Promise<void>): Promise<number> {
   const begin = performance.now();
   const making: Promise<void>[] = [];
@@ -169,7 +166,7 @@ function percentiles(times: number[]): string {
   return [0.5, 0.99].map((share) => `${sorted[Math.floor(sorted.length * share)]?.toFixed(1)} ms |`).join(" ");
 }
 
-/** The resources that the service has used so far. It waits first, because Postgres may report its counts a second late. */
+/** Postgres may report its counts a second late. */
 async function used() {
   await delay(1_500);
   const { rows } = await measured.query<{ commits: number; updated: number }>(

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { createReceiver } from "@keyhook/receiver";
 import { createNodeMiddleware, Webhooks } from "@octokit/webhooks";
 
-/** The receivers that bench/receiver.ts compares, each in a process of its own. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const id = "66a0c0ffee00000000000001";
 export const payload = JSON.stringify({

@@ -10,12 +10,7 @@ import { cpuSeconds } from "./cost.ts";
 import { load, type Prepared, type Result } from "./load.ts";
 import { payload, SECRET } from "./receiver-processes.ts";
 
-/**
- * `node bench/receiver.ts`: deliveries per second of our receiver (signature, each ID once, handler) beside Debian's `webhook` and
- * `@octokit/webhooks`, each in a process of its own, with the same sender and the same bytes. Only the ratios are meaningful, because all
- * share the machine's cores with the sender. `webhook` starts no program here, because its rule does not match; so its fork is not
- * measured.
- */
+/** `node bench/receiver.ts`: only the ratios are meaningful. `webhook` starts no program here, because its rule does not match. */
 const REQUESTS = Number(process.argv[2] ?? 5_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const PROCESSES = join(import.meta.dirname, "receiver-processes.ts");

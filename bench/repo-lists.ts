@@ -3,10 +3,7 @@ import { writeCursor } from "#core/hub/repos/list-repos.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
-/**
- * Lists of repositories in an installation with 100,000: each list stays under 50 ms of server time, and none scans the whole table. `node
- * bench/repo-lists.ts`, or as part of `npm run bench`.
- */
+/** `node bench/repo-lists.ts`: each list must stay under 50 ms of server time, and none may scan the whole table. */
 const REPOS = 100_000;
 const AIM_MS = 50;
 const REQUESTS = 60;
@@ -48,7 +45,6 @@ await runOnInstance(async (origin) => {
   return isGood;
 });
 
-/** A thousand owners, of which one has a tenth of all repositories; a third of all repositories is private. */
 async function fill(): Promise<{ token: string; username: string }> {
   const { id, username, token } = await userWithToken("read-repos");
   await pool().query(

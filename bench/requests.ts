@@ -2,9 +2,8 @@ import { TOKEN_EXCHANGE_GRANT } from "#core/oauth/grant-types.ts";
 import type { Prepared } from "./load.ts";
 import { authorizeUrl, REDIRECT_URI, type Target, verifier } from "./targets.ts";
 
-/** The requests that the benchmarks send to a provider. */
 const USER_EMAIL = "urn:huggingface:token-type:user-email";
-/** Each token has its own sign-in, because requests with the same token could share lookups. */
+/** Requests with the same token could share lookups. */
 const TOKENS = 50;
 
 export const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -19,7 +18,6 @@ export const tokenRequest = (target: Target, body: Record<string, string>): Prep
   body: new URLSearchParams(body).toString(),
 });
 
-/** An authorization request of the user, who gets a code at once. */
 export function codeRequest(target: Target): Prepared {
   const url = authorizeUrl(target);
   return { method: "GET", path: url.pathname + url.search, headers: { cookie: target.browser.cookieHeader(url.href) } };
@@ -36,7 +34,6 @@ async function makeCode(target: Target): Promise<string> {
 const redeem = (target: Target, code: string): Prepared =>
   tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
 
-/** Calls `make` one after another, as requests of one browser are. */
 async function times<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   while (made.length < count) made.push(await make());
@@ -76,7 +73,6 @@ export async function introspections(target: Target): Promise<Prepared[]> {
   });
 }
 
-/** Token exchanges for members of the organization in turn. */
 export function tokenExchanges({ exchange, paths }: Target, scope: string): Prepared[] {
   const headers = { ...form, ...basic(exchange) };
   return exchange.emails.map((subject_token) => {

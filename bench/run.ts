@@ -20,29 +20,27 @@ import { benchScale } from "./scale.ts";
 import { DEVICES, startService, type Target } from "./targets.ts";
 
 /**
- * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine. Only the
- * ratios are meaningful, because both share the machine's cores with the load. `npm run bench -- scale` measures what an operation costs
- * each part of the service instead (scale.ts), and `npm run bench -- connections` counts connections to PostgreSQL (connections.ts).
+ * `npm run bench`: only the ratios are meaningful, because both targets share the machine's cores with the load.
+ * `npm run bench -- scale` and `npm run bench -- connections` run scale.ts and connections.ts.
  */
 
-// The service below changes this process's settings. The other benchmarks must not inherit its address and its database.
+// The service below changes this process's settings, which the other benchmarks must not inherit.
 const environment = { ...process.env };
 if (process.argv[2] === "scale") {
   await benchScale(Number(process.argv[3] ?? 5));
   process.exit();
 }
 if (process.argv[2] === "connections") process.exit(runScript("connections"));
-// Limited, because the engine's in-memory store keeps only its 1,000 newest entries.
+// The engine's in-memory store keeps only its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
-/** Part of a target's name; only matching targets are measured. */
 const ONLY = process.argv[3] ?? "";
 const PACED_ROUNDS = 3;
 
 type Row = Result & { cpuMs: number; statements?: number };
 type Measure = { name: string; aim?: number; baseline?: string; run(target: Target): Promise<Row | undefined> };
 
-/** The cost of a period of load for the service: CPU seconds of all its processes, and statements of its web process. */
+/** CPU seconds of all the service's processes, and statements of its web process. */
 async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result: T; cpu: number; statements: number }> {
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
@@ -50,9 +48,7 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
 }
 
-/** Runs batches of requests, which are prepared outside of the measured time, and adds up the cost of the measured parts. */
 async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
-  // The first batch is not measured. It compiles code, opens connections and prepares statements.
   await load(target.origin, await batch(), status);
   let requests = 0;
   let seconds = 0;
@@ -90,14 +86,12 @@ const devicePoll = (target: Target, code: string): Prepared => ({
   body: new URLSearchParams({ grant_type: DEVICE_CODE_GRANT, device_code: code, client_id: target.deviceClientId }).toString(),
 });
 
-/** Sends the same requests repeatedly. */
 async function measureReads(target: Target, status: number, requests: Prepared[]): Promise<Row> {
   let next = 0;
   const take = () => requests[next++ % requests.length] as Prepared;
   return measure(target, status, async () => Array.from({ length: READS }, take));
 }
 
-/** The load of polling devices that a service must sustain beside other work: every device keeps its interval, and no user answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
@@ -124,7 +118,6 @@ const measures: Measure[] = [
     run: (target) => measure(target, 200, () => refreshes(target, BATCH)),
   },
   {
-    // Includes the audit entry. The organization has 100,000 members.
     name: "token exchange",
     aim: 0.4,
     run: (target) => measureReads(target, 200, tokenExchanges(target, "profile")),
@@ -226,7 +219,6 @@ for (const [name, file] of Object.entries(others)) {
 }
 process.exit(status);
 
-/** @returns its exit status */
 function runScript(file: string): number {
   return (
     spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit", env: environment }).status ?? 1

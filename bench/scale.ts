@@ -13,13 +13,9 @@ import { startPlainSender } from "./plain-sender.ts";
 import { bearerRequests, codeExchanges, codeRequest, introspections, refreshes, tokenExchanges } from "./requests.ts";
 import { inLanes, type ServiceTarget, startService } from "./targets.ts";
 
-/**
- * `npm run bench -- scale [ROUNDS]`: the CPU time of the parts of a service for one operation of each kind. From that it computes how many
- * operations some cores carry, and what a team needs. A plain sender of webhooks, measured in the same run, makes machines comparable.
- */
+/** `npm run bench -- scale [ROUNDS]`: the CPU time of one operation of each kind. A plain sender makes machines comparable. */
 const USE = 0.6;
 const CORES = [1, 2, 4, 8, 16];
-/** A team, and ten and a hundred times as many. */
 const PEOPLE = [50, 500, 5_000];
 /** The operations in the busiest minute, as a multiple of those in an average minute of the busiest hour. */
 const PEAK = 3;
@@ -27,21 +23,18 @@ const PLATFORMS = 10;
 const EVENT = "event published";
 const DELIVERED = "event published, delivered once";
 
-/** CPU seconds, and the time in which they were used. `thread`: those of `web` in its main thread, of which there is only one. */
+/** CPU seconds, and the time in which they were used. `thread` is the main thread of `web`. */
 const PARTS = ["web", "thread", "worker", "database", "seconds"] as const;
 type Cpu = Record<(typeof PARTS)[number], number>;
 const each = (value: (part: keyof Cpu) => number) => Object.fromEntries(PARTS.map((part) => [part, value(part)])) as Cpu;
 type Pids = Record<"web" | "worker" | "database", number>;
 type Operation = {
   name: string;
-  /** How often a member of a team does it in the busiest hour. These are assumptions. */
+  /** How often a member of a team does this in the busiest hour. These are assumptions. */
   perHour: number;
-  /** The number of operations in a round. */
   count: number;
-  /** Prepares a round, and returns what carries it out. */
   prepare(count: number): Promise<() => Promise<unknown>>;
 };
-/** What one operation used, on average and in each round. */
 type Row = Pick<Operation, "name" | "perHour"> & { cpu: Cpu; rounds: Cpu[] };
 
 const totalOf = ({ web, worker, database }: Cpu): number => web + worker + database;
@@ -93,7 +86,7 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
   const sent = (make: (count: number) => Promise<Prepared[]>, status = 200) => {
     return async (count: number) => load.bind(null, origin, await make(count), status);
   };
-  // Made again in each round, because the service keeps only the newest tokens of a user.
+  // The service keeps only the newest tokens of a user.
   const inTurn = (requests: Prepared[], count: number) =>
     Array.from({ length: count }, (_, nth) => requests[nth % requests.length] as Prepared);
   const userinfo = sent(async (count) => inTurn(await bearerRequests(service, paths.userinfo), count));
@@ -122,15 +115,13 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
     { name: "userinfo", perHour: 4, count: 1_000, prepare: userinfo },
     { name: "introspection", perHour: 60, count: 1_000, prepare: introspection },
     { name: "token exchange", perHour: 10, count: 500, prepare: exchange },
-    // A delivery alone may cost too little to be measured. So 60 events with two deliveries each count as 120 events with one delivery,
-    // which use more.
+    // A delivery alone may cost too little to be measured, so 60 events have two deliveries each.
     { name: EVENT, perHour: 0, count: 1_000, prepare: fannedOut(sent(async (n) => eventRequests(unwatched, n))) },
     { name: DELIVERED, perHour: 120, count: 1_000, prepare: deliveries },
     { name: "push of 1 MB", perHour: 4, count: 12, prepare: fannedOut(push) },
   ];
 }
 
-/** The first round is not counted: it compiles code, opens connections and prepares statements. */
 async function measure({ name, perHour, count, prepare }: Operation, pids: Pids, rounds: number): Promise<Row> {
   await (await prepare(count))();
   const measured: Cpu[] = [];
@@ -152,20 +143,19 @@ async function usedBy(pids: Pids, run: () => Promise<unknown>): Promise<Cpu> {
   return each((part) => after[part] - before[part]);
 }
 
-/** It waits first, because a service records results after they have arrived. */
 async function usedSoFar({ web, worker, database }: Pids): Promise<Cpu> {
   await delay(500);
   const cpu = { web: cpuSeconds(web), thread: threadSeconds(web), worker: cpuSeconds(worker), database: cpuSeconds(database) };
   return { ...cpu, seconds: performance.now() / 1_000 };
 }
 
-/** On a busy machine a round takes longer, and so contains more of the work that a service always does. */
+/** On a busy machine a round takes longer, and contains more of the work that a service always does. */
 function withoutIdle(row: Row, idle: Cpu): Row {
   const without = (cpu: Cpu) => each((part) => Math.max(0, cpu[part] - (idle[part] * cpu.seconds) / idle.seconds));
   return rowOf(row, row.rounds.map(without));
 }
 
-/** How much more an event costs if it is delivered once. The difference is measurable only if the rounds of the two do not overlap. */
+/** The difference is measurable only if the rounds of the two do not overlap. */
 function costOfDelivery(rows: Row[]): string {
   const [published, delivered] = [EVENT, DELIVERED].map((name) => rows.find((row) => row.name === name) as Row) as [Row, Row];
   const highest = Math.max(...published.rounds.map(totalOf));

@@ -27,23 +27,17 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { type RunningService, startService as startRunningService, stopService } from "#core/testing/running-service.ts";
 import { createOwner } from "./chaos/service.ts";
 
-/** A running provider with a user who has already agreed to a confidential app. */
 export type Target = {
   name: string;
   origin: string;
   pid: number;
   clientId: string;
   secret: string;
-  /** A signed-in browser whose user has a stored consent, so that an authorization request gets a code at once. */
   browser: Browser;
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
-  /** A public client for the device flow. */
   deviceClientId: string;
-  /** A client that may exchange these members' email addresses for tokens. */
   exchange: { clientId: string; secret: string; emails: string[] };
-  /** Device codes that no user has answered. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
-  /** The socket at which the web process reports how many statements it has sent. */
   statementsSocket?: string;
   stop(): Promise<void>;
 };
@@ -54,17 +48,14 @@ const SCOPE = "openid profile email offline_access";
 /** The load to sustain: this many devices that poll every five seconds. */
 export const DEVICES = 5_000;
 
-/** The service, and its user. */
 export type ServiceTarget = Target & { running: RunningService; userId: string };
 
-/** @param more settings of the service and of this process */
 export async function startService(more: Record<string, string> = {}): Promise<ServiceTarget> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
   const statementsSocket = join(directory, "statements");
   const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100", ...more } as const;
   const running = await startRunningService({ ...settings, ...countStatements(statementsSocket) });
   const { origin } = running;
-  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: origin });
@@ -77,7 +68,6 @@ export async function startService(more: Record<string, string> = {}): Promise<S
   return { ...(await prepareTarget(running, userId)), statementsSocket, running, userId, stop };
 }
 
-/** Creates the apps of a benchmark in a running service, and lets its user agree to one. @param members of the organization */
 export async function prepareTarget({ origin, process: child }: RunningService, userId: string, members = MEMBERS) {
   const { app, secret } = await createApp(
     operatorCommand,
@@ -117,12 +107,10 @@ export async function prepareTarget({ origin, process: child }: RunningService, 
   return target;
 }
 
-/** The number of members of the organization, and of members for whom tokens are requested. */
 const MEMBERS = 100_000;
 export const EXCHANGED = 5_000;
 export const memberEmail = (at: number) => `member-${at}@example.test`;
 
-/** An Enterprise organization with as many members as a large company, and its app. */
 async function makeExchange(ownerId: string, members: number): Promise<Target["exchange"]> {
   const { id: orgId } = await createOrganization(
     operatorCommand,
@@ -131,7 +119,7 @@ async function makeExchange(ownerId: string, members: number): Promise<Target["e
   );
   await setPlan(operatorCommand, orgId, "enterprise", noOrigin);
   const ids = `SELECT n, lpad(to_hex(n), 24, '0') AS id FROM generate_series(0, ${members - 1}) AS n`;
-  // The owner's connection has no time limit for statements, which these would exceed on a busy machine.
+  // The owner's connection has no time limit for statements.
   await asOwner(`
     INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
       SELECT id, 'member-' || n, 'Member', 'member-' || n || '@example.test', 'member-' || n || '@example.test', now() FROM (${ids}) m;
@@ -150,12 +138,10 @@ async function makeExchange(ownerId: string, members: number): Promise<Target["e
     noOrigin,
   );
   await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
-  // Members from the whole range.
   const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * members) / EXCHANGED)));
   return { clientId: app.clientId, secret, emails };
 }
 
-/** Answers the interactions of the first request as the pages would: sign-in and consent. */
 async function agree(target: Omit<Target, "stop">, session: SiteSession): Promise<void> {
   let url = authorizeUrl(target).href;
   for (let hops = 0; hops < 10; hops++) {
@@ -194,7 +180,6 @@ export function authorizeUrl(target: Omit<Target, "stop">): URL {
   return url;
 }
 
-/** Calls `make` this many times, some of them at a time. */
 export async function inLanes<T>(count: number, make: () => Promise<T>, lanes = 10): Promise<T[]> {
   const made: T[] = [];
   let left = count;
@@ -205,7 +190,7 @@ export async function inLanes<T>(count: number, make: () => Promise<T>, lanes = 
   return made;
 }
 
-/** Inserts rows as the engine stores them, because most HTTP requests from one IP address would be refused. */
+/** Most HTTP requests from one IP address would be refused. */
 async function insertDeviceCodes(clientId: string): Promise<string[]> {
   const iat = Math.floor(Date.now() / 1000);
   const params = { client_id: clientId, scope: "openid profile" };

@@ -8,13 +8,12 @@ import { sendRequest } from "#core/outbound/send-request.ts";
 import { startDeliveries } from "../worker/deliveries.ts";
 import { connectionTo, loadBullMq } from "./bullmq.ts";
 
-/** The processes of `bench/webhooks.ts`, which forks this file for each, with its role. */
+/** `bench/webhooks.ts` forks this file for each process, with a role. */
 export type Sent = { url: string; headers: Record<string, string>; body: string };
 
 const report = (message: object) => process.send?.(message);
 const finished = (): Promise<void> => new Promise((resolve) => void process.once("message", () => resolve()));
 
-/** A receiver that responds with 200 at once, and reports on request how many deliveries arrived, and when. */
 async function receive(): Promise<void> {
   let arrived: number[] = [];
   let count = 0;
@@ -37,7 +36,6 @@ async function receive(): Promise<void> {
   });
 }
 
-/** The part of the worker that is for webhooks. */
 async function work(): Promise<void> {
   const deliveries = await startDeliveries();
   report({ ready: true });
@@ -64,7 +62,6 @@ async function bare(count: number, { url, headers, body }: Sent): Promise<void> 
   report({ done: true });
 }
 
-/** Our sender, as the jobs of the other queues call it. */
 async function send({ url, headers, body }: Sent) {
   const result = await sendRequest({
     url,
@@ -80,7 +77,6 @@ async function send({ url, headers, body }: Sent) {
   return { ...result, body: Buffer.from(result.body).toString() };
 }
 
-/** BullMQ, which keeps the result of each job. */
 async function bullmq(port: number, directory: string): Promise<void> {
   const { Worker } = loadBullMq(directory);
   const options = { ...connectionTo(port), concurrency: CONCURRENCY, autorun: false };
@@ -93,7 +89,6 @@ async function bullmq(port: number, directory: string): Promise<void> {
   await worker.close();
 }
 
-/** graphile-worker, which keeps no result of a successful job. */
 async function graphile(connectionString: string): Promise<void> {
   const { run, Logger } = await import("graphile-worker");
   report({ ready: true });

@@ -2,12 +2,9 @@ import { seal } from "#core/crypto/seal.ts";
 import { pool } from "#core/db.ts";
 import { newId, newOrderedId } from "#core/ids.ts";
 
-/** The rows from which webhooks.ts delivers: webhooks and events. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/** Many targets, as in a real service. Their number does not affect the plain loop of POST requests. */
 const WEBHOOKS = 50;
 
-/** Creates webhooks that watch an owner. @returns their IDs, the owner's, and an ID for a repository of the owner */
 export async function makeWebhooks(count: number, url: string): Promise<{ ids: string[]; ownerId: string; repoId: string }> {
   const [ownerId, repoId] = [newId(), newId()];
   const ids = Array.from({ length: count }, newId);
@@ -50,7 +47,6 @@ export async function insertEvents(of: { ownerId: string; repoId: string }, tags
   );
 }
 
-/** Events with one delivery each, for many webhooks. */
 export async function fillEvents(count: number, url: string): Promise<void> {
   const targets = await Promise.all(Array.from({ length: WEBHOOKS }, () => makeWebhooks(1, url)));
   for (const [at, of] of targets.entries()) {

@@ -16,11 +16,7 @@ import { cpuSeconds } from "./cost.ts";
 import type { Sent } from "./webhook-processes.ts";
 import { fillEvents, insertEvents, makeWebhooks, payloadOf, SECRET } from "./webhook-rows.ts";
 
-/**
- * `npm run bench:webhooks`: measures deliveries per second with every attempt stored, and how long an event takes to arrive. It compares
- * them with a plain loop of POST requests to the same receiver, and with two queues that call the same sender, all in one run on one
- * machine. Only the ratios are meaningful, because all share the machine's cores with the receiver and the database.
- */
+/** `npm run bench:webhooks`: deliveries per second, and how long an event takes to arrive. Only the ratios are meaningful. */
 const DELIVERIES = Number(process.argv[2] ?? 10_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const RATES = [100, 500, 1_000];
@@ -95,7 +91,6 @@ async function untilEmpty(table: string, where = "true"): Promise<void> {
 
 type Row = { name: string; perSecond: number; cpuMs: number };
 
-/** Runs a part that is already warmed up, and measures its time and CPU time. */
 async function timed(name: string, pids: () => number[], run: () => Promise<void>): Promise<Row> {
   const used = () => pids().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const before = used();
@@ -130,10 +125,9 @@ async function runBare(): Promise<Row> {
 
 async function runOurs(workers: number): Promise<Row> {
   const running = await Promise.all(Array.from({ length: workers }, () => started("work")));
-  // The first thousand events warm up: they compile code and open connections.
   await fillEvents(1_000, url);
   await untilSent();
-  // These events are announced only when the measurement starts. Without an announcement, workers look for events only every few seconds.
+  // Announced only when the measurement starts. Without an announcement, workers look for events only every few seconds.
   await fillEvents(DELIVERIES, url);
   const row = await timed(
     `ours, ${workers} worker${workers > 1 ? "s" : ""}`,
@@ -220,11 +214,9 @@ async function runGraphile(): Promise<Row> {
 const percentile = (sorted: number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-/** Measures the time from the statement that records an event to the event's arrival, at an even rate. */
 async function runLatency(rate: number): Promise<string> {
   const worker = await started("work");
   const of = await makeWebhooks(1, url);
-  // Two seconds of warm-up, so that code is compiled and statements are planned.
   await sendAtRate(of, rate, rate * 2);
   await received();
   const total = rate * RATE_SECONDS;
@@ -235,10 +227,7 @@ async function runLatency(rate: number): Promise<string> {
   return `| ${rate}/s | ${sorted.length} of ${total} | ${percentile(sorted, 0.5).toFixed(1)} ms | ${percentile(sorted, 0.99).toFixed(1)} ms |`;
 }
 
-/**
- * Records events at a rate. All events that became due since the last statement go into the next one, as in a busy service. Returns when
- * all have been sent.
- */
+/** All events that became due since the last statement go into the next one, as in a busy service. */
 async function sendAtRate(of: { ownerId: string; repoId: string }, rate: number, total: number): Promise<void> {
   const begin = performance.now();
   for (let nth = 0; nth < total; await delay(1)) {

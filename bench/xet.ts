@@ -16,9 +16,7 @@ import { startService, stopService } from "#core/testing/running-service.ts";
 import { cpuSeconds } from "./cost.ts";
 
 /**
- * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads a file of random bytes with the public hub's Python client of that interpreter,
- * alternately by Git LFS and by Xet, to a whole service with a folder as its storage. Then it uploads another version of a file of 200 MiB
- * in which 1 % has changed.
+ * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads files with the public hub's Python client, alternately by Git LFS and by Xet.
  */
 const [python = "python3", mebibytes = "1024", rounds = "3"] = process.argv.slice(2);
 const MIB = 1024 * 1024;
@@ -37,7 +35,6 @@ try {
   const input = { name: "bench", scopes: ["manage-repos" as const], expiresInDays: null };
   const { token } = await createPersonalAccessToken(operatorCommand, id, input, noOrigin);
 
-  /** The client's program, which reports the CPU time of its process and its threads. */
   const SCRIPT = `import sys, time, resource
 from huggingface_hub import HfApi
 api = HfApi()
@@ -103,14 +100,13 @@ async function writeRandom(path: string, bytes: number): Promise<void> {
   await file.close();
 }
 
-/** Changes a file in one place, as when a training run changes one tensor. */
 async function change(path: string, bytes: number): Promise<void> {
   const file = await open(path, "r+");
   await file.write(randomBytes(bytes), 0, bytes, 77 * MIB);
   await file.close();
 }
 
-/** Waits until the worker has processed an upload by Git LFS, because that must not count as a cost of the next upload. */
+/** An upload by Git LFS must not count as a cost of the next upload. */
 async function settle(): Promise<void> {
   await chunked();
   await run("sync");
@@ -121,7 +117,6 @@ async function chunked(): Promise<void> {
     await new Promise((done) => setTimeout(done, 200));
 }
 
-/** The stored bytes in the xorbs that clients sent. */
 async function storedBytes(name: string): Promise<number> {
   const { _sum } = await db().xetXorb.aggregate({
     where: { hasHeaders: true, repoId: (await db().repo.findFirstOrThrow({ where: { name } })).id },

@@ -5,7 +5,6 @@ import { enter } from "./support/enter.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
-/** The smallest PNG: one pixel. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -22,7 +21,6 @@ async function signIn(page: Page, person: Pick<Person, "username" | "password">)
   await page.waitForURL((url) => url.pathname === "/");
 }
 
-/** Signs in with a new browser context, as if from another device. */
 async function signInElsewhere(browser: Browser, baseURL: string | undefined, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL })).newPage();
   await enter(page, person);
@@ -52,7 +50,6 @@ for (const hasScripts of [true, false]) {
       await page.getByLabel("E-mail").fill("not an address");
       await page.getByLabel("Password", { exact: true }).fill("short");
       await page.getByRole("button", { name: "Create account" }).click();
-      // All errors are shown at once.
       await expect(page.getByLabel("Username")).toHaveAccessibleDescription(/2 to 39 characters/);
       await expect(page.getByLabel("E-mail")).toHaveAccessibleDescription(/Enter an e-mail address/);
       await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/at least 8 characters/);
@@ -243,7 +240,6 @@ for (const next of ["//elsewhere.example", "/\\elsewhere.example", "https://else
   });
 }
 
-/** The pages "E-mail and sessions" and "Security" of the settings. */
 class AccountSettings {
   readonly page: Page;
 

@@ -57,7 +57,6 @@ test("an operator finds the operators' pages in the account menu, and a signed-o
   await page.route("**/_next/static/**/*.js", (route) => isOpen.promise.then(() => route.continue()));
   await page.goto("/", { waitUntil: "commit" });
   await page.getByRole("button", { name: /^Account menu/ }).click();
-  // The menu stays open when the scripts arrive.
   isOpen.resolve();
   await page.waitForLoadState("networkidle");
   await page.getByRole("link", { name: "Administration" }).click();
@@ -88,7 +87,6 @@ for (const hasScripts of [true, false]) {
       await enter(theirs, person);
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByText("Verified by Keyhook")).toBeVisible();
-      // The redirect URI leads to no server.
       const leaves = theirs.waitForRequest((request) => request.url().startsWith(`${REDIRECT_URI}?code=`));
       await theirs.getByRole("button", { name: "Authorize" }).click();
       await leaves;
@@ -103,7 +101,6 @@ for (const hasScripts of [true, false]) {
 
       await row.getByRole("button", { name: "Unblock" }).click();
       await administration.expectNotice("unblocked");
-      // Access that the block revoked stays revoked: the consent page asks for everything again.
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to access your Keyhook account`);
       await context.close();
@@ -111,7 +108,7 @@ for (const hasScripts of [true, false]) {
 
     test("rules for hosts are added and removed, and the consequences of a block are shown first", async ({ page, demo }) => {
       const host = `h${randomBytes(4).toString("hex")}.example`;
-      // A unique note, because the same story with or without JavaScript may run at the same time.
+      // The same story with or without JavaScript may run at the same time.
       const reported = `reported, ${host}`;
       const administration = new Administration(page);
       await administration.enter(demo);

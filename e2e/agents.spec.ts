@@ -8,7 +8,6 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 
-/** The agent is a client of the Model Context Protocol. */
 test("an agent that knows only another service's URL gets access to it", async ({
   page,
   demo,
@@ -27,7 +26,7 @@ test("an agent that knows only another service's URL gets access to it", async (
     grant_types: ["authorization_code", "refresh_token"],
   });
   const agent = new Agent({ clientMetadataUrl: document.clientId });
-  // The server with which an agent waits for the browser on the user's machine (RFC 8252 §7.3).
+  // RFC 8252 §7.3.
   const waiting = createServer((_req, res) => res.end("You can close this tab.")).listen(
     Number(new URL(CALLBACK).port),
     "127.0.0.1",

@@ -46,14 +46,12 @@ test("an administrator reads the log, searches it, opens one entry, and cannot e
 
   await page.getByRole("link", { name: "The system created the app Paper Lantern" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The system created the app Paper Lantern");
-  // The worker seals entries within seconds.
   await expect(async () => {
     await page.reload();
     await expect(page.getByText(/^Number \d+/)).toBeVisible({ timeout: 1_000 });
   }).toPass();
   await expectAccessible(page);
 
-  // Without a plan the log can be read on the page, but not exported.
   await page.getByRole("link", { name: "Audit log", exact: true }).first().click();
   await expect(page.getByText("With the Team, Enterprise, Plus or Academia plan")).toBeVisible();
   expect((await page.request.get(`/organizations/${org}/audit-log/export`)).status()).toBe(403);
@@ -68,7 +66,6 @@ test("the operator exports everything, and the export is recorded; for others th
   for (const path of ["/admin/audit-log", "/admin/audit-log/export", "/organizations/tidepool/audit-log"]) {
     expect([path, (await page.request.get(path)).status()]).toEqual([path, 404]);
   }
-  // Users can read their own actions.
   await page.goto("/settings/security-log");
   await expect(page.getByRole("listitem").filter({ hasText: `${person.username} signed in` })).toBeVisible();
   await expectAccessible(page);

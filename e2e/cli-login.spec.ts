@@ -45,7 +45,6 @@ const PROGRAM = resolve(import.meta.dirname, "../packages/cli/src/keyhook.ts");
 
 type Ended = { code: number | null; stdout: string; stderr: string };
 
-/** `keyhook` as it runs in a user's terminal, with its own settings folder. */
 class KeyhookCli {
   readonly #env: NodeJS.ProcessEnv;
 
@@ -65,7 +64,6 @@ class KeyhookCli {
     }
     const closed = once(child, "close");
     return {
-      /** The first group of the pattern, once the output matches it. */
       async shows(pattern: RegExp): Promise<string> {
         for (;;) {
           const [, found] = pattern.exec(printed.stdout) ?? [];

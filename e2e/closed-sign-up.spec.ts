@@ -2,7 +2,7 @@ import { type Browser, test as base, expect, type Page } from "@playwright/test"
 import { type FreshService, startFreshService } from "./support/demo.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
 
-/** This story has its own service, because on the demo other stories sign people up at the same time. */
+/** On the demo, other stories sign people up at the same time. */
 const test = base.extend<object, { service: FreshService }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads which fixtures are wanted from this pattern.
@@ -29,7 +29,6 @@ async function openWithoutScripts(browser: Browser, { origin }: FreshService): P
   return (await browser.newContext({ baseURL: origin, javaScriptEnabled: false })).newPage();
 }
 
-/** Creates the operator with the setup link, and closes sign-up. */
 async function closeSignUp(page: Page, { setupLink }: FreshService): Promise<void> {
   await page.goto(setupLink);
   await fillIn(page, { username: "opal", email: "opal@example.test" });
@@ -71,7 +70,6 @@ test("a new operator closes sign-up: only an invited person can create an accoun
   await expect(visitor.getByText(CLOSED)).toBeVisible();
   await expect(visitor.getByRole("textbox")).toHaveCount(0);
   await expect(visitor.getByRole("link", { name: "Sign in" })).toBeVisible();
-  // A form that was opened before sign-up was closed is refused too.
   await early.getByRole("button", { name: "Create account" }).click();
   await expect(early.getByText(CLOSED)).toBeVisible();
 

@@ -15,7 +15,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await enter(page, person);
   await page.goto("/collections");
   await page.getByRole("link", { name: "New collection" }).click();
-  // Waits for the new page, because the search field of the previous page has the same label.
+  // The search field of the previous page has the same label.
   await expect(page.getByRole("heading", { level: 1, name: "New collection" })).toBeVisible();
   await page.getByLabel("Title").fill("Of the sea");
   await page.getByLabel("Description").fill("What comes and goes");
@@ -37,7 +37,6 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/already/);
   await add("dataset", `${person.username}/nothing`);
   await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/no dataset with this name/);
-  // The URL of a repository's page is accepted too.
   await add("dataset", `${demo.origin}/datasets/${person.username}/moons`);
   await expect(rows).toHaveCount(2);
   await add("model", `${person.username}/secrets`);
@@ -52,7 +51,6 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await expectAccessible(page);
   const address = page.url();
 
-  // Another user sees only the items that they may see, in the same order and without gaps. Only the ID in the URL counts.
   await enter(page, another);
   await page.goto(address.replace("of-the-sea", "anything"));
   await expect(page).toHaveURL(address);
@@ -62,7 +60,6 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   expect((await page.request.get(`${address}/edit`)).status()).toBe(404);
   await page.goto(`/collections?owner=${person.username}`);
   await expect(page.getByRole("list", { name: "Collections" }).getByRole("listitem")).toHaveCount(1);
-  // A collection that this user creates would not be in the list of the other user.
   await expect(page.getByRole("link", { name: "New collection" })).toHaveCount(0);
 
   await enter(page, person);

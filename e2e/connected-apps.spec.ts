@@ -39,7 +39,6 @@ for (const hasScripts of [true, false]) {
         await expect(row).toContainText(/Authorized .* · last used/, { timeout: 500 });
       }).toPass();
 
-      // The other sample site signs users in with scripts.
       const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: true });
       const elsewhere = await context.newPage();
       await enter(elsewhere, member);

@@ -3,7 +3,6 @@ import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** Presses a button that submits the form, and returns the response to that POST. */
 async function press(page: Page, name: string): Promise<Response> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
@@ -144,7 +143,6 @@ test("S33 a scope that was not requested cannot be granted", async ({ page }) =>
   await expect(page.getByRole("main").getByRole("alert")).toContainText("does not match the request");
 });
 
-/** The fields of the form, as the browser would send them. */
 function formBody(page: Page, extra: Record<string, string>): Promise<Record<string, string>> {
   return page
     .locator("form", { has: page.getByRole("button", { name: "Authorize" }) })

@@ -90,7 +90,6 @@ test("an app for devices needs no redirect URI, and its page has an example of t
   await expect(connect.getByRole("radio")).toHaveCount(1);
   const deviceClientId = /client\.discovery\(\s+new URL\(.*\),\s+"([^"]+)"/.exec((await connect.textContent()) ?? "")?.[1] ?? "";
 
-  // Requests the two scopes that a new app has.
   const { user_code, device_code } = await askForCode({ ...demo, deviceClientId }, { scope: "openid profile" });
   await devicePages.enterAndConfirm(user_code);
   await devicePages.modal.authorize();
@@ -295,7 +294,7 @@ test("a device can be authorized with the keyboard alone", async ({ page, demo, 
 
 test("S64 the question warns of a device on another network", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
-  // The header counts, because the demo trusts proxies on this machine.
+  // The demo trusts proxies on this machine.
   const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
   const { user_code } = await askForCode(demo, { headers: elsewhere });
   await page.goto(`/device?user_code=${user_code}`);
@@ -307,13 +306,11 @@ test("S64 the question warns of a device on another network", async ({ page, dem
   await expectAccessible(page);
 });
 
-/** Sends a code and returns the status. */
 async function send(page: Page, devicePages: DevicePages, userCode: string): Promise<number> {
   await devicePages.code.fill(userCode);
   return press(page, devicePages.continueButton);
 }
 
-/** Presses a button that submits the form, and returns the status of that POST. */
 async function press(page: Page, button: DevicePages["continueButton"]): Promise<number> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
@@ -329,7 +326,6 @@ async function switchTo(page: Page, person: Person): Promise<void> {
   await tab.close();
 }
 
-/** Presses Tab until `goal` has the focus. */
 async function tabTo(page: Page, goal: DevicePages["continueButton"]): Promise<void> {
   for (let presses = 0; presses < 20; presses++) {
     await page.keyboard.press("Tab");

@@ -5,7 +5,6 @@ import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** Creates a repository with one commit, and a work tree of it. */
 async function prepare(demo: Demo, owner: Person) {
   const token = await makeToken(demo, owner);
   const fullName = await makeRepo(demo, token);
@@ -41,7 +40,6 @@ test("a discussion is opened, answered and closed, and a comment is edited and h
   await expect(commentsOf(page)).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Pin" })).toHaveCount(0);
 
-  // A rejected comment stays in its field, with the reason beside it.
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await expect(page.getByText("Enter some text.")).toBeVisible();
   await commentBox(page).fill("At six.");
@@ -88,14 +86,12 @@ test("unsent text survives other actions on the page, and changes made elsewhere
   await enter(page, person);
   await page.goto(`/${fullName}/discussions/new`);
   await page.getByLabel("Title", { exact: true }).fill("When?");
-  // Enter in the title submits the form, instead of previewing an empty text.
   await page.getByLabel("Title", { exact: true }).press("Enter");
   await expect(page.getByRole("heading", { name: "When? #1" })).toBeVisible();
   await commentBox(page).fill("First.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await expect(commentBox(page)).toHaveValue("");
 
-  // Creates enough events for a second page of the timeline, and a comment on that page.
   const send = (path: string, body: unknown) => post(demo, token, `/api/models/${fullName}/discussions/1${path}`, body);
   for (let times = 0; times < 100; times++) await send("/pin", { pinned: times % 2 === 0 });
   await send("/comment", { comment: "Last." });
@@ -141,7 +137,6 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await tree.git("push", "--quiet", "origin", "low:refs/pr/1");
   await page.reload();
 
-  // Both sides change the same line. The page then names the file, and offers no merge.
   await tree.git("checkout", "--quiet", "main");
   await tree.commit("Another tide", { "tides.txt": "higher\n" });
   await tree.git("push", "--quiet", "origin", "main");

@@ -14,7 +14,6 @@ const SCOPES = "manage-repos write-discussions";
 
 type Listed = { events: { id: string; source: string | null; payload: unknown }[] };
 
-/** The recorded events of a repository, oldest first. Each is validated with the published schema. */
 async function eventsOf(demo: Demo, repoId: string): Promise<EventPayload[]> {
   const { events } = await admin<Listed>(demo, "event", "list", "--repo", repoId, "--limit", "1000");
   return events.reverse().map(({ payload }) => eventPayloadSchema.parse(payload));
@@ -22,7 +21,6 @@ async function eventsOf(demo: Demo, repoId: string): Promise<EventPayload[]> {
 
 const kindOf = ({ event }: EventPayload) => `${event.scope} ${event.action}`;
 
-/** The events that an action creates, and no others. */
 async function madeBy(demo: Demo, repoId: string, act: () => Promise<unknown>): Promise<EventPayload[]> {
   const before = (await eventsOf(demo, repoId)).length;
   await act();
@@ -49,7 +47,6 @@ test("S122 real actions create each kind of event about a repository that is hos
   const first = (await tree.git("rev-parse", "HEAD")).trim();
   await tree.git("branch", "low");
   await tree.git("tag", "v1");
-  // A push of several refs is one event.
   const pushed = await made(() => tree.git("push", "--quiet", "origin", "main", "low", "v1"));
   expect(pushed.map(kindOf)).toEqual(["repo.content update"]);
   expect(pushed[0]).toMatchObject({ repo: { headSha: first, tags: ["sea"] } });
@@ -61,7 +58,6 @@ test("S122 real actions create each kind of event about a repository that is hos
 
   const deleted = await made(() => tree.git("push", "--quiet", "origin", "--delete", "low"));
   expect(deleted).toMatchObject([{ updatedRefs: [{ ref: "refs/heads/low", oldSha: first, newSha: null }] }]);
-  // A refused push creates no event.
   await tree.git("commit", "--quiet", "--amend", "--message", "Begin anew");
   const refused = await made(() => expect(tree.git("push", "--quiet", "--force", "origin", "main")).rejects.toThrow());
   expect(refused).toEqual([]);
@@ -96,7 +92,6 @@ test("S122 real actions create each kind of event about a repository that is hos
   tree.remove();
 });
 
-/** One commit, in lines of JSON as existing clients send it. */
 async function commitByApi(demo: Demo, { token }: HubClient, path: string, text = "low\n"): Promise<void> {
   const lines = [
     { key: "header", value: { summary: "Add low tide" } },
@@ -143,7 +138,6 @@ test("S122 real actions create each kind of event about discussions and pull req
   ]);
   expect(opened[0]?.repo).not.toHaveProperty("headSha");
 
-  // A bot answers at the URL in the payload.
   const { discussion } = opened[0] as { discussion: { url: { api: string } } };
   const answer = new URL(`${discussion.url.api}/comment`).pathname;
   let comment = "";
@@ -215,7 +209,6 @@ test("a forge reports its repositories to the service through the adapter", asyn
     [`${forgeUrl}/${repository.full_name}`, "repo.content update"],
     [`${forgeUrl}/${repository.full_name}`, "repo create"],
   ]);
-  // A repository that is private on the forge is private here too.
   expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(404);
   await enter(page, person);
   expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(200);

@@ -4,7 +4,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken } from "./support/git-repository.ts";
 
-/** Simulates that the service was rebuilt after the page was opened, so that it no longer knows the page's actions. */
+/** The rebuilt service no longer knows the page's actions. */
 async function makeStale(page: Page): Promise<void> {
   const renamed = (text: string) => text.replace(/\b[0-9a-f]{42}\b/g, (id) => id.slice(0, 2) + "0".repeat(40));
   await page.route("**/*", async (route: Route) => {
@@ -40,7 +40,7 @@ test.describe("a form from before an update", () => {
     await page.goto("/login");
     await makeStale(page);
     const sent = page.waitForRequest((request) => request.method() === "POST");
-    // Waits for the page's scripts, because before they have loaded the form would be sent without them.
+    // Before the page's scripts have loaded, the form would be sent without them.
     await page.waitForLoadState("networkidle");
     await page.getByLabel("Username or e-mail").fill("mara@example.test");
     await page.getByLabel("Password", { exact: true }).fill("a passphrase");

@@ -13,12 +13,10 @@ import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 export { expect } from "@playwright/test";
 
-/** A user with two organizations, who has the role `admin` in the first and `write` in the second. */
 export type Member = Person & { organizations: [Organization, Organization] };
 type Organization = { id: string; name: string; fullName: string };
 
 type Fixtures = {
-  /** A new user, so that no spec sees what another spec created. */
   person: Person;
   member: Member;
   another: Person;
@@ -26,11 +24,8 @@ type Fixtures = {
   modal: PermissionsModal;
   devicePages: DevicePages;
   sampleSite: (kind: SiteKind) => SampleSite;
-  /** Serves a metadata document while the test runs. */
   serveDocument: (fields?: DocumentFields) => Promise<ServedDocument>;
-  /** Another site with a document, on a host that no other test uses. */
   documentSite: RunningSite;
-  /** Signs a user in at a sample site and agrees to everything that the site usually requests. */
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
 
@@ -38,9 +33,8 @@ const siteKeys = { "server side": "serverSide", "in the browser": "inBrowser", "
 
 type WorkerFixtures = {
   demo: Demo;
-  /** One browser context with JavaScript and one without, for all stories of a worker, so that Chromium compiles our scripts once. */
+  /** All stories of a worker share one context with JavaScript and one without, so that Chromium compiles our scripts once. */
   keptContext: (javaScriptEnabled: boolean) => Promise<BrowserContext>;
-  /** A new user, for specs that change nothing. */
   newcomer: Person;
 };
 
@@ -65,8 +59,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   baseURL: ({ demo }, use) => use(demo.origin),
-  // The context can be reused: a story leaves pages, which are closed, cookies, which are deleted, and rows of users whom no other story
-  // knows.
+  // A story leaves pages, cookies, and rows of users whom no other story knows.
   context: async ({ keptContext, javaScriptEnabled }, use) => {
     const context = await keptContext(javaScriptEnabled ?? true);
     await use(context);

@@ -75,7 +75,6 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     await expect(page.getByText(`The repository is now ${person.username}/Tide-Tables-2.`)).toBeVisible();
     await page.goto(`/datasets/${person.username}/tide-tables/blob/main/data.csv`);
     await expect(page).toHaveURL(`${demo.origin}/datasets/${person.username}/Tide-Tables-2/blob/main/data.csv`);
-    // Existing clones continue to work.
     await git("fetch", "origin");
 
     await page.goto(`/datasets/${person.username}/Tide-Tables-2/settings`);

@@ -12,7 +12,6 @@ import { SignInPage } from "./support/sign-in-page.ts";
 
 const LINKED = "/settings/linked-accounts";
 
-/** Enters the username on the issuer's own page. */
 async function signInAtIssuer(page: Page, who: string): Promise<void> {
   await page.getByLabel("Who are you?").fill(who);
   await page.getByRole("button", { name: "Continue" }).click();
@@ -73,7 +72,6 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await theirs.waitForURL("**/organizations");
       await expect(theirs.getByText("You are not in any organization")).toBeVisible();
 
-      // The user's last way to sign in cannot be removed until there is another one.
       await theirs.goto(LINKED);
       await theirs.getByText("Unlink", { exact: true }).click();
       await theirs.getByRole("button", { name: "Unlink the account" }).click();
@@ -91,7 +89,6 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await context.close();
     }
 
-    // A user with an account links it after signing in, and then signs in with it.
     await enter(page, another);
     await page.goto(LINKED);
     await page.getByRole("link", { name: `Link at ${name}` }).click();
@@ -165,7 +162,6 @@ test("an organization requires its own issuer: members see the next step, take i
     ).toBeVisible();
     await theirs.goto(`/organizations/${organization.name}`);
     await expectAccessible(theirs);
-    // After signing out, the user has to sign in here first, since the issuer signs nobody in.
     await theirs.context().clearCookies();
     await theirs.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await new SignInPage(theirs).signIn(another);
@@ -179,7 +175,6 @@ test("an organization requires its own issuer: members see the next step, take i
   }
 });
 
-/** A third party's OpenID provider on this machine, with a page that asks for a username. */
 type RunningIssuer = {
   issuer: string;
   clientId: string;
@@ -187,7 +182,6 @@ type RunningIssuer = {
   stop(): Promise<void>;
 };
 
-/** @param redirectUri the service's callback URL */
 async function runUpstreamIssuer(redirectUri: string): Promise<RunningIssuer> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const client = { clientId: "service-under-test", clientSecret: "a secret of the test's" };

@@ -22,7 +22,6 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await expect(page.getByText("No jobs yet")).toBeVisible();
   await page.getByRole("link", { name: "New job" }).click();
 
-  // The error is shown beside the field, and the input stays.
   await expect(page.getByLabel("Space", { exact: true })).toBeHidden();
   await page.getByRole("textbox", { name: "Command", exact: true }).fill("echo 'open");
   await page.getByRole("textbox", { name: "Environment" }).fill("SEASON=autumn");
@@ -38,7 +37,6 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await expect(log).toContainText("tick 3");
   await expect(log).not.toContainText("\u001b");
   await expect(page.locator("main")).not.toContainText("swordfish");
-  // Pauses the log, and searches it.
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("searchbox", { name: "Search the log" }).fill("green");
   await expect(page.getByText(/^1 of \d+ lines$/)).toBeVisible();
@@ -56,7 +54,6 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await page.getByRole("button", { name: "Cancel this job" }).click();
   await expect(page.getByText("Cancelled", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
 
-  // The URL that API clients print redirects to this page, but only for the owner.
   const runId = url.split("/").at(-1) ?? "";
   await page.goto(`/jobs/${person.username}/${runId}`);
   await expect(page).toHaveURL(new RegExp(`/settings/jobs/${runId}`));
@@ -69,7 +66,6 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
     await stranger.close();
   }
 
-  // The same spec, with a command that ends.
   await page.getByRole("link", { name: "Edit and run" }).click();
   await expect(page.getByRole("textbox", { name: "Command", exact: true })).toHaveValue(script);
   await expect(page.getByText("If the new one needs them, enter them again under Secrets: TOKEN.")).toBeVisible();

@@ -12,13 +12,11 @@ import { DOCUMENT_KEPT_MS } from "./support/serve-document.ts";
 const WEBSITE = "https://moss.example.test";
 const CALLBACK = `${WEBSITE}/oauth/callback/keyhook`;
 
-/** Authorizes, and waits for the browser's request to the site with the code. */
 async function authorizeForWebsite(page: Page, modal: PermissionsModal): Promise<void> {
   const [request] = await Promise.all([page.waitForRequest((request) => request.url().startsWith(CALLBACK)), modal.authorize()]);
   expect(new URL(request.url()).searchParams.has("code")).toBe(true);
 }
 
-/** The URL to which a new sign-in redirects the browser. The redirect is not followed. */
 async function leadsTo(page: Page, authorizeUrl: string): Promise<string> {
   const answer = await page.request.get(authorizeUrl, { maxRedirects: 0 });
   return answer.headers().location ?? "";
@@ -216,7 +214,6 @@ const hasOtherHost = process.platform === "linux";
 
     await administration.removeRule(host);
     await context.close();
-    // After the app is allowed again, it asks for consent again, whatever was granted before.
     await page.goto(`${url}/sign-in`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Slate Heron wants to access your Keyhook account");
   },

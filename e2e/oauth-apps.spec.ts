@@ -11,7 +11,6 @@ async function open(page: Page, path: string, person: Person): Promise<void> {
   await page.goto(path);
 }
 
-/** Opens a tab of an app's page. */
 const openTab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "App", exact: true }).getByRole("link", { name }).click();
 
@@ -24,7 +23,6 @@ async function fillNewApp(page: Page, name: string, uris: string): Promise<void>
 
 type Credentials = { clientId: string; secret: string };
 
-/** The client ID and the secret on the page; waits until the secret differs from `before`. */
 async function shownCredentials(page: Page, before?: Credentials): Promise<Credentials> {
   const secret = page.locator("main code", { hasText: /^kh_secret_/ });
   await expect.poll(async () => (await secret.allTextContents()).filter((text) => text !== before?.secret)).toHaveLength(1);
@@ -35,7 +33,6 @@ async function shownCredentials(page: Page, before?: Credentials): Promise<Crede
   return { clientId: clientId ?? "", secret: (await secret.textContent()) ?? "" };
 }
 
-/** Whether the service accepts these credentials, which introspection checks before the token. */
 async function areAccepted(
   request: APIRequestContext,
   { clientId, secret }: { clientId: string; secret: string },
@@ -46,7 +43,7 @@ async function areAccepted(
   return answer.status() === 200;
 }
 
-/** Whether the service accepts an assertion that is signed with this key (RFC 7523). */
+/** RFC 7523. */
 async function isKeyAccepted(request: APIRequestContext, clientId: string, key: KeyObject): Promise<boolean> {
   const { issuer } = await (await request.get("/.well-known/openid-configuration")).json();
   const client_assertion = await new SignJWT({ jti: randomUUID() })
@@ -79,7 +76,7 @@ for (const hasScripts of [true, false]) {
       await fillNewApp(page, "Paper Lantern", "http://app.example.com/cb\nhttps://app.example.com/cb");
       await page.getByLabel("Confidential").check();
       await page.getByLabel("Read your repositories, including private ones").check();
-      // Waits for the response, which restores the submitted values. The page reports the error earlier, when the field loses the focus.
+      // The response restores the submitted values. The page reports the error earlier, when the field loses the focus.
       const answer = page.waitForResponse((response) => response.request().method() === "POST");
       await page.getByRole("button", { name: "Create app" }).click();
       await answer;

@@ -8,7 +8,6 @@ import { admin } from "./support/admin.ts";
 import { Administration } from "./support/administration.ts";
 import { enter } from "./support/enter.ts";
 
-/** A model provider on this machine. */
 async function startProvider() {
   const keys: (string | undefined)[] = [];
   const server = createServer(async (req, res) => {
@@ -41,7 +40,6 @@ test("an operator connects a model provider, a user's token queries a model, and
   await form.getByLabel("Base URL").fill(provider.url);
   await form.getByLabel("API key").fill("sk-never-shown-again-4711");
   await form.getByRole("button", { name: "Add provider" }).click();
-  // Plain http is allowed only inside the operator's own network. The input stays, except for the key.
   await expect(form.getByText("Use https: otherwise, prompts and the key travel unencrypted")).toBeVisible();
   await expect(form.getByLabel("Name")).toHaveValue(name);
   await expect(form.getByLabel("API key")).toHaveValue("");

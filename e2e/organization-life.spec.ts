@@ -53,7 +53,6 @@ test("an organization allows only approved apps: a member requests one, which ha
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
 
-  // The email and the overview link to the page for the decision.
   await jonas.goto(at(tide.name));
   await expect(jonas.getByText("1 app is waiting for approval")).toBeVisible();
   await expectAccessible(jonas);
@@ -91,7 +90,6 @@ test("an organization is transferred, put on a plan, and deleted", async ({ page
   await expect(page.getByRole("heading", { level: 1, name: "Ownership" })).toBeVisible();
   await expectAccessible(page);
 
-  // Making somebody an administrator needs confirmation.
   await page.goto(at(own.name, `members/${another.username}`));
   await page.getByRole("radio", { name: "admin" }).check();
   await page.getByRole("button", { name: "Change role" }).click();
@@ -205,7 +203,6 @@ test("the overview of an organization shows what waits for its administrators, w
   await page.getByRole("link", { name: "Audit log" }).last().click();
   await expect(page).toHaveURL(/\/audit-log$/);
 
-  // The demo has a webhook whose receiver is in maintenance.
   await enter(page, { username: "aiko", password: demo.password });
   await page.goto(at("tidepool"));
   await waiting.filter({ hasText: "Webhook Maintenance" }).getByRole("link", { name: "Deliveries" }).click();

@@ -76,7 +76,7 @@ for (const hasScripts of [true, false]) {
       await row.getByRole("button", { name: "Revoke invitation" }).click();
       await expect(page.getByText("Invitation revoked")).toBeVisible();
       await expect(row).toHaveCount(0);
-      // Signed out, because the page tells a member only that they are already a member.
+      // The page tells a member only that they are already a member.
       await page.context().clearCookies();
       await page.goto(link);
       await expect(page.getByRole("heading", { name: "This invitation no longer works" })).toBeVisible();

@@ -3,10 +3,9 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible, expectAccessibleOnDesktop } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** Screens with parts that a phone does not show: links and themes in the header, a table of contents, columns of lists. */
 const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
-/** The browser page that all screens of a worker share. Each screen sets its own URL and cookies. */
+/** Each screen sets its own URL and cookies. */
 let kept: Page | undefined;
 
 test.describe("accessible in both themes, on a phone and on a desktop", () => {
@@ -47,7 +46,6 @@ test("the permissions modal is answered by keyboard alone", async ({ page, membe
   await site.expectProfile("Organizations", `${north.fullName} admin`);
 });
 
-/** Presses Tab until `goal` has the focus; the order never returns to earlier goals. */
 async function tabTo(page: Page, goal: Locator): Promise<void> {
   for (let presses = 0; presses < 15; presses++) {
     await page.keyboard.press("Tab");

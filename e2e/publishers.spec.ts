@@ -13,7 +13,6 @@ import { hubClient } from "./support/hub.ts";
 
 const claims = { repository: "octo/kite", ref: "refs/heads/main" };
 
-/** Exchanges a CI job's ID token for an access token, in plain HTTP. */
 async function exchange(origin: string, subject_token: string, resource: string) {
   const response = await fetch(`${origin}/oauth/token`, {
     method: "POST",
@@ -139,12 +138,10 @@ test("a pipeline is trusted to read as a person", async ({ page, person, demo })
 
 type CiIssuer = {
   issuer: string;
-  /** A job's ID token for the demo. */
   sign: (claims: JWTPayload) => Promise<string>;
   close: () => Promise<void>;
 };
 
-/** A CI provider on the demo's own host: discovery, a key set, and tokens for its jobs. */
 async function startCiIssuer({ certificates, origin }: Demo): Promise<CiIssuer> {
   const [cert, key] = ["certificate.pem", "key.pem"].map((name) => readFileSync(join(certificates.sample, name)));
   const { publicKey, privateKey } = await generateKeyPair("ES256");

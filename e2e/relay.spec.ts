@@ -10,7 +10,6 @@ import { enter } from "./support/enter.ts";
 import { makeTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
 
-/** A short receiver without a public URL. It prints a line of JSON for its relay and for each delivery. */
 const PROGRAM = `
 import { createReceiver } from "@keyhook/receiver";
 const receiver = createReceiver();
@@ -26,7 +25,6 @@ console.log(JSON.stringify({ kind: "open", url: relayUrl }));
 type Printed = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
 
 class Program implements AsyncDisposable {
-  /** The output of all earlier runs of the program. */
   readonly #earlier: string[] = [];
   // A directory from which Node finds the packages of the workspace.
   readonly #directory = mkdtempSync(resolve(import.meta.dirname, "../node_modules/.relay-"));
@@ -109,7 +107,6 @@ test("S141 a push reaches a program without a public URL, even if the program is
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await expect(rows(page).filter({ hasText: "218" })).toHaveCount(1);
 
-  // Without a listener, the relay keeps the request and says so.
   await program.kill();
   await push("low");
   await expect(rows(page).filter({ hasText: "202" })).toHaveCount(1);

@@ -12,13 +12,9 @@ async function makeRepository(demo: Demo, person: Person, files: Record<string, 
   return repository;
 }
 
-/** The text field, or the editor that takes its place. */
 const content = (page: Page) => page.getByRole("textbox", { name: "Content" });
 
-/**
- * Fills in the content. With scripts, the editor replaces the field some time after the page has loaded. This waits for the editor,
- * because a fill that began earlier would wait for the field, which the editor hides.
- */
+/** A fill that began before the editor appears would wait for the field, which the editor hides. */
 async function fillContent(page: Page, text: string, hasScripts = true): Promise<void> {
   if (hasScripts) await expect(page.locator(".cm-content")).toBeVisible();
   await content(page).fill(text);

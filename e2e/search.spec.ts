@@ -26,7 +26,6 @@ test("Control-K finds repositories and pages, the page of results also finds peo
   await expect(page).toHaveURL(/\/settings\/tokens$/);
   await expect(field).toBeHidden();
 
-  // Results are not announced before they have arrived, and Enter does not open results of an earlier text.
   await pressFor(page, "Control+k", field);
   await field.fill("access tok");
   await expect(page.getByRole("option", { name: /^Access tokens/ })).toBeVisible();
@@ -39,13 +38,11 @@ test("Control-K finds repositories and pages, the page of results also finds peo
   await page.unroute("**/search/find*");
   await page.goto("/settings/tokens");
 
-  // A slash moves the focus to the page's own search field, or opens the dialog. Esc closes the dialog, and the focus returns.
   await pressFor(page, "/", field);
   await page.keyboard.press("Escape");
   await expect(field).toBeHidden();
   await page.goto("/datasets");
   await pressFor(page, "/", page.getByRole("searchbox"));
-  // j and k move through the list.
   const row = (index: number) =>
     page.getByRole("list", { name: "Datasets" }).getByRole("listitem").nth(index).getByRole("link").first();
   await page.getByRole("searchbox").blur();

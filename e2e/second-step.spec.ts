@@ -8,12 +8,11 @@ import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 const SECURITY = "/settings/security";
 
-/** The code that an authenticator app shows now, or in half a minute (1), or showed half a minute ago (-1). */
+/** `stepsAhead` counts half minutes. */
 function codeOf(secret: string, stepsAhead = 0): string {
   return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + stepsAhead * 30_000 });
 }
 
-/** Takes the first step in a new browser, up to the page for the second step. */
 async function firstStep(browser: Browser, origin: string, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL: origin, javaScriptEnabled: false })).newPage();
   await page.goto("/login");
@@ -161,10 +160,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-/**
- * Gives a page's browser a device that stores passkeys and verifies its user: Chromium's virtual authenticator, through its
- * debugger.
- */
+/** Chromium's virtual authenticator, through its debugger. */
 async function addPasskeyDevice(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");

@@ -4,12 +4,11 @@ import { test } from "./fixtures.ts";
 import { forEachLook, WIDTHS } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** The pictures of the landing page: parts of screens, in the sizes that app/(public)/page.tsx shows. */
 const landing: Readonly<Record<string, { part: (page: Page) => Locator; width: number; height: number }>> = {
   consent: { part: (page) => page.locator("main"), width: 480, height: 625 },
 };
 
-/** The widths of the screenshots. SHOTS_WIDTHS=768 replaces them. */
+/** SHOTS_WIDTHS=768 replaces these widths. */
 const widths = process.env.SHOTS_WIDTHS?.split(",").map(Number) ?? WIDTHS;
 
 for (const { name, open } of screens) {

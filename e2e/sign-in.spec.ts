@@ -12,7 +12,7 @@ const USUAL = ["openid", "profile", "email", "read-repos"];
 for (const kind of kinds) {
   for (const hasScripts of [true, false]) {
     test.describe(`${kind}, our pages ${hasScripts ? "with" : "without"} JavaScript`, () => {
-      // The site in the browser needs its own scripts, so for that site only our pages run without scripts.
+      // The site in the browser needs its own scripts.
       test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
 
       test("a user signs in, grants one organization and not every scope, and revokes the access", async ({

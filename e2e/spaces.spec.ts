@@ -25,7 +25,7 @@ test("a Space is pushed, receives webhooks and shows them live, is paused and re
   await page.goto(`/spaces/${name}`);
   await expect(page.getByText("No app yet")).toBeVisible();
 
-  // The secret is set before the files are pushed, because a push starts the Space.
+  // A push starts the Space, so the secret comes first.
   await hub.send("POST", `/api/spaces/${name}/secrets`, { key: "WEBHOOK_SECRET", value: SECRET });
   const tree = new WorkTree(demo, hub.token, `spaces/${name}`);
   await tree.init();
@@ -41,7 +41,6 @@ test("a Space is pushed, receives webhooks and shows them live, is paused and re
   await expect(frame.getByText("Nothing yet.")).toBeVisible();
   await expectAccessible(page);
 
-  // The Space receives the change and shows it without a reload.
   const watched = [{ type: "user", name: member.username }];
   await hub.send("POST", "/api/settings/webhooks", { url: app, watched, domains: ["repo"], secret: SECRET });
   await hub.send("POST", "/api/repos/create", { name: "tides", type: "dataset", autoInit: false });
@@ -76,7 +75,6 @@ test("a Space is pushed, receives webhooks and shows them live, is paused and re
   await page.getByRole("button", { name: "Restart" }).click();
   await expect(page.getByText("Running", { exact: true })).toBeVisible();
 
-  // A private Space opens for its owner through a visit, and for webhooks at a URL that accepts only POST.
   await hub.send("PUT", `/api/spaces/${name}/settings`, { private: true });
   expect((await fetch(app)).status).toBe(404);
   await page.goto(`/spaces/${name}`);

@@ -1,10 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
-/**
- * These tests limit what makes a page slow, in numbers that do not depend on the machine: bytes of script, elements, and the width of the
- * fallback font.
- */
+/** These limits do not depend on the machine. */
 
 /** The compressed size without headers, of which React and Next are 115 kB. */
 const SCRIPT_MAX_BYTES = { "/": 125_000, "/models": 127_000, "/docs/webhooks": 127_000, "/login": 126_000 };
@@ -67,7 +64,7 @@ test("text in the fallback font is as wide as in the page's font, so that nothin
       canvas.font = font;
       return faces.length > 0 ? canvas.measureText(text).width : undefined;
     };
-    // The font size is large, because some systems round the width of small letters to whole pixels.
+    // Some systems round the width of small letters to whole pixels.
     const pairs: [string, string, string][] = [
       ["400 300px", "Inter Variable", "Inter Fallback"],
       ["600 300px", "Inter Variable", "Inter Fallback"],

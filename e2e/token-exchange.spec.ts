@@ -20,7 +20,7 @@ test("a job exchanges tokens for two members, each token has its member's rights
     cwd: ROOT,
     env,
   });
-  // Each line has "may" or "may not", the call, and the status. The message of a refusal is not compared, because it may change.
+  // The message of a refusal is not compared, because it may change.
   const said = stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  ").trim().split("  ").slice(0, 3).join(" · "));
   const [ofMara, ofJonas] = [
     said.findIndex((line) => line.startsWith("mara@")),
@@ -43,7 +43,6 @@ test("a job exchanges tokens for two members, each token has its member's rights
   ]);
   expect(said.at(-2)).toMatch(/^may · delete it again/);
 
-  // The app's page and the log, as the organization's administrator sees them.
   await enter(page, { username: "aiko", password: demo.password });
   await page.goto("/organizations/tidepool/settings/applications");
   await page.getByRole("link", { name: "Night Heron" }).click();
@@ -113,7 +112,6 @@ test("an organization's app is set up for token exchange, gets its first token, 
   };
   expect(await exchange(another.email)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
 
-  // The operator allows token exchange.
   const office = await browser.newContext({ baseURL: demo.origin });
   const desk = await office.newPage();
   await enter(desk, { username: "opal", password: demo.password });
@@ -130,7 +128,6 @@ test("an organization's app is set up for token exchange, gets its first token, 
   expect((await (await whoami()).json()).orgs.map(({ name }: { name: string }) => name)).toEqual([org]);
   expect(await exchange("nobody@example.test")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
 
-  // The list of exchanges, and the duration of tokens.
   await page.reload();
   await expect(needs.getByText("Missing")).toHaveCount(0);
   const recent = page.getByRole("list", { name: "Latest exchanges" });

@@ -23,11 +23,9 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   const { name, push } = await makeTree(demo, person);
   await enter(page, person);
 
-  // Creates a webhook and sends a first delivery, through the pages.
   await page.goto("/settings/profile");
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Webhooks" }).click();
   await page.getByRole("link", { name: "New webhook" }).click();
-  // All errors are shown at once, and each disappears when it is corrected.
   const watched = page.getByRole("combobox", { name: "Watched" });
   const url = page.getByRole("textbox", { name: "URL" });
   await watched.fill("no-such-thing");
@@ -52,13 +50,10 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(panel(page)).toContainText("Delivered.");
   const tested = await receiver.next(0, secret, PUSH);
   expect(tested.headers["x-webhook-test"]).toBe("true");
-  // The secret is not shown again.
   expect(await page.content()).not.toContain(secret);
 
-  // The row of the delivery appears without a reload.
   await push("high");
   const pushed = await receiver.next(1, secret, PUSH);
-  // Without the test, which was about the same repository.
   const pushes = rows(page).filter({ hasText: name, hasNotText: "test" });
   const first = pushes.first();
   await expect(first).toContainText("200");
@@ -75,7 +70,6 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   expect(execFileSync("node", ["--input-type=module", "--eval", snippet], { env, encoding: "utf8" })).toContain("is right");
   await expectAccessible(page);
 
-  // The receiver refuses a delivery, which is retried later, or now on request.
   receiver.status = 500;
   await push("low");
   const refused = await receiver.next(2, secret, PUSH);
@@ -95,7 +89,6 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(changes).toContainText("-status: 500");
   await expect(changes).toContainText("+status: 200");
 
-  // Esc closes the panel, the focus returns to the list, and j opens the next delivery.
   await page.keyboard.press("Escape");
   await expect(panel(page)).toBeHidden();
   await expect(second.getByRole("link")).toBeFocused();
@@ -108,7 +101,6 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await page.keyboard.press("Escape");
   await expect(panel(page)).toBeHidden();
 
-  // Replays several deliveries at once, with progress that survives a reload.
   const before = receiver.received.length;
   await page.getByRole("searchbox", { name: "Search repository, event or ID" }).fill(name);
   await expect(page).toHaveURL(/text=/);
@@ -194,7 +186,6 @@ test.describe("without JavaScript", () => {
     await receiver.next(0, secret, PUSH);
     const address = page.url().replace(/\?.*/, "");
 
-    // A disabled webhook receives no events. Enabled again, it receives those that occur from then on.
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(page.getByText(/Disabled manually/)).toBeVisible();
     const token = await makeToken(demo, member);
@@ -210,7 +201,6 @@ test.describe("without JavaScript", () => {
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
 
-    // Saves filters under a name.
     await page.goto(`${address}?text=told&event=repo.create`);
     await page.getByText("Save view…").click();
     await page.getByRole("button", { name: "Save view" }).click();
@@ -231,7 +221,7 @@ test.describe("without JavaScript", () => {
     await expect(panel(page)).toContainText("Delivered after 2 attempts.");
     expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
 
-    // A new target must not get the secret without the user's decision. The error is visible, although the field was hidden before.
+    // A new target must not get the secret without the user's decision.
     await page.goto(`${address}/edit`);
     await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.2:9/other");
     await page.getByRole("button", { name: "Save" }).click();
@@ -244,7 +234,6 @@ test.describe("without JavaScript", () => {
     await expect(page.getByText("Webhook deleted.")).toBeVisible();
     expect((await page.request.get(address)).status()).toBe(404);
     await make("after");
-    // Waits several times as long as a delivery takes.
     await page.waitForTimeout(2_000);
     expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
   });

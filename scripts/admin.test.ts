@@ -16,14 +16,13 @@ import { appCreate } from "./admin/app.ts";
 import { helpText } from "./admin/help.ts";
 import { adminLine } from "./admin/testing/admin-line.ts";
 
-// Long, because some commands run in a process of their own and the machine may be busy.
+// Some commands run in a process of their own, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const script = join(import.meta.dirname, "admin.ts");
 
 type Run = { code: number | null; stdout: string; stderr: string };
 
-/** Runs the command as an operator would, in a separate process. */
 async function admin(
   args: string[],
   { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {},
@@ -35,10 +34,6 @@ async function admin(
   return { code: await exited, stdout, stderr };
 }
 
-/**
- * The JSON result of a command, which runs in this process. The first test checks, in a separate process, that a result is printed as one
- * JSON object.
- */
 async function adminJson(...args: string[]): Promise<Record<string, string>> {
   const { exitCode, json, text } = await adminLine(...args);
   expect(exitCode, text).toBe(0);
@@ -210,13 +205,11 @@ describe("doctor", () => {
     of: (check: string) => checks.find((finding) => finding.check === check),
   });
 
-  /** Runs doctor as an operator does, in a separate process. */
   async function examineOutside(env: Record<string, string>) {
     const run = await admin(["doctor", "--json"], { env });
     return found(run.code, (JSON.parse(run.stdout) as { checks: Finding[] }).checks);
   }
 
-  /** Runs doctor in this process, with these settings changed. */
   async function examine(env: Record<string, string> = {}) {
     const before = childEnvironment();
     provideSettings(env);

@@ -4,10 +4,7 @@ import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments
 import { describeFailure, EXIT, printable } from "./admin/report.ts";
 import { runCommand } from "./admin/run-command.ts";
 
-/**
- * The operator's command: `npm run --silent admin -- user create …`. The result goes to standard output, as text or with `--json` as
- * one JSON object; an error goes to standard error in the same form.
- */
+/** `npm run --silent admin -- user create …`. Results go to standard output, errors to standard error, with `--json` as one JSON object. */
 const argv = process.argv.slice(2);
 let request: Request | undefined;
 

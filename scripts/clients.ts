@@ -4,10 +4,7 @@ import { promisify } from "node:util";
 import { ROOT } from "./pack/pack-packages.ts";
 import { runTool } from "./test/profile.ts";
 
-/**
- * `npm run clients` runs the public hub's Python client, in its newest version and the newest 1.x, against a service of its own
- * (api/python-clients.test.ts). It installs the client from PyPI, and tests nothing if PyPI does not respond or Python has no venv.
- */
+/** `npm run clients` tests nothing if PyPI does not respond or Python has no venv. */
 const run = promisify(execFile);
 const INSTALL_MAX_MS = 180_000;
 const wanted = { newest: "huggingface_hub", "1.x": "huggingface_hub<2" };

@@ -18,10 +18,7 @@ import { seed, seedOperator } from "./demo/seed.ts";
 import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.ts";
 
 /**
- * `npm run demo`: the service with sample users, three sites that sign them in, and a webhook receiver. It has the same settings as `npm
- * start`, but three other defaults: DATA_DIR is ./data-demo, so that sample users and real users are never mixed; the log has only
- * warnings; the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run. The samples listen on the
- * four ports after PORT.
+ * The demo's own DATA_DIR never mixes sample users and real users. The samples run on this machine (S119), on the four ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
@@ -43,7 +40,7 @@ async function demo(): Promise<number> {
   try {
     await run(children, ports);
   } catch (error) {
-    // After a child has ended or a stop was requested, further errors only follow from that, so they are not reported.
+    // After a child has ended or a stop was requested, further errors only follow from that.
     if (!children.over.aborted) throw error;
   } finally {
     await children.stop();
@@ -66,7 +63,7 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
     WEBHOOK_SECRET: sample.webhookSecret,
     PORT: String(ports.receiver),
   });
-  // Webhooks are created before the repositories, so that events of the repositories are delivered.
+  // Webhooks come before the repositories, so that the repositories' events are delivered.
   await seedWebhooks(notes, origin, receiverUrl(ports));
   const hasSpaces = runsSpaces();
   if (hasSpaces) await seedSpace(notes, origin);

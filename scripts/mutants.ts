@@ -12,10 +12,7 @@ import { runTool } from "./test/profile.ts";
  */
 const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/manage", "core/oauth"];
 
-/**
- * Files that are not mutated: tests and their helpers, pages and emails (their texts are not rules), and the access table, which only
- * prints rules.ts.
- */
+/** The texts of pages and emails are not rules, and the access table only prints rules.ts. */
 const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/emails/**", "core/access/access-table.ts"];
 
 const { positionals, values } = parseArgs({
@@ -38,17 +35,15 @@ function configurationFor(target: string): object {
     testFiles: values.tests ?? [],
     coverageAnalysis: "perTest",
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
-    // String literals are not mutated, because most of them are messages for users.
+    // Most string literals are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // Mutants of code that runs while a module loads are ignored: such code belongs to no test, and with Vitest 4.1 the runner activates
-    // these mutants too late, so that all survive.
+    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such mutants too late.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
     // A mutant that is only slow on a busy machine must not count as killed.
     timeoutMS: 30_000,
     dryRunTimeoutMinutes: 30,
-    // TypeScript 7 has no API with which Stryker could read tsconfig.json, and nothing checks types in the copies in which it runs the
-    // tests.
+    // TypeScript 7 has no API with which Stryker could read tsconfig.json.
     tsconfigFile: "none",
     ignorePatterns: ["/biome.json", "/build", "/data*", "/shots", "/test-results", "/playwright-report", ".next*", ".env"],
     incremental: true,
@@ -61,7 +56,7 @@ function configurationFor(target: string): object {
   };
 }
 
-// All runners and all mutants share one database server, because starting one for each would take longer than most tests.
+// Starting a database server for each runner would take longer than most tests.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-mutants-"));
 const server = testServerUrl() ? undefined : await startEmbedded(dataDir, { isDurable: false });
 try {

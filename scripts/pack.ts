@@ -2,8 +2,5 @@ import { relative } from "node:path";
 import { packPackages, ROOT } from "./pack/pack-packages.ts";
 import { writeReference } from "./pack/write-reference.ts";
 
-/**
- * `npm run pack` packs the packages for outsiders as tarballs, which the service serves at `/downloads/`, and writes the SDK's reference,
- * which the service shows at `/docs/sdk/reference`.
- */
+/** `npm run pack` packs the packages for outsiders as tarballs, and writes the SDK's reference. */
 for (const path of [...packPackages(), writeReference()]) console.log(relative(ROOT, path));

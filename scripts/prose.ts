@@ -2,10 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { phrases, screenPhrases } from "./prose/phrases.ts";
 
-/**
- * Part of `npm run lint`: finds phrases of translated English in documents, comments and docs/strings.txt (decision 086). It ignores code,
- * quoted text, and text in italics (which quotes the screen).
- */
+/** Finds phrases of translated English (decision 086). Ignores code, quotations, and text in italics, which quotes the screen. */
 const ROOT = join(import.meta.dirname, "..");
 const CODE = "{app,pages,api,core,worker,server,packages,scripts,e2e,bench,examples}";
 const STRINGS = "docs/strings.txt";
@@ -21,7 +18,6 @@ const IGNORED = ["**/node_modules/**", "core/generated/**"];
 
 export type Finding = { line: number; found: string; say: string; why: string };
 
-/** The phrases in a file. Reads Markdown by paragraphs, the list of strings as a whole, and any other file by comments. */
 export function findPhrases(path: string, text: string): Finding[] {
   if (path === STRINGS) return findIn([{ line: 1, text }], screenPatterns, (text) => text);
   return findIn(path.endsWith(".md") ? paragraphsOf(text) : commentsOf(text), patterns);
@@ -50,7 +46,6 @@ const screenPatterns = search(screenPhrases);
 
 type Passage = { line: number; text: string };
 
-/** Blocks between empty lines, without fenced code. */
 function paragraphsOf(text: string): Passage[] {
   const withoutCode = text.replace(/^( *)(```+|~~~+)[\s\S]*?^\1\2 *$/gm, (code) => code.replace(/[^\n]/g, ""));
   return [...withoutCode.matchAll(/(?:[^\n]+\n?)+/g)].map(({ 0: block, index }) => ({
@@ -59,10 +54,7 @@ function paragraphsOf(text: string): Passage[] {
   }));
 }
 
-/**
- * Block comments, and consecutive line comments. A string that looks like a comment counts as a comment, which has caused no false finding
- * so far.
- */
+/** A string that looks like a comment counts as a comment, which has caused no false finding so far. */
 function commentsOf(text: string): Passage[] {
   const comments = text.matchAll(/(?<=^|[\s{(,])\/\*[\s\S]*?\*\/|(?<=^|[ \t])\/\/[ /][^\n]*(?:\n[ \t]*\/\/ [^\n]*)*/gm);
   return [...comments].map(({ 0: comment, index }) => ({
@@ -71,7 +63,7 @@ function commentsOf(text: string): Passage[] {
   }));
 }
 
-/** Replaces code, links' targets, quotations and italics by placeholders of the same length. */
+/** Placeholders keep the length, so that positions stay correct. */
 function blank(text: string): string {
   return text.replace(/`[^`]*`|\]\([^)\s]*\)|"[^"]{0,200}"|“[^”]*”|(?<!\w)_[^_]+_(?!\w)/g, (part) => part.replace(/[^\n]/g, "#"));
 }

@@ -1,7 +1,6 @@
 /**
- * Prepares a checkout for the next command; every npm script that needs it calls it first. It runs on the machine's own Node (20 or later)
- * before anything is installed, so it is plain JavaScript and uses only Node's own modules. It performs only the steps that are needed,
- * reports each step in one line on stderr, and prints nothing if no step is needed.
+ * Prepares a checkout for the next command, and performs only the steps that are needed. Runs on the machine's own Node (20 or later)
+ * before anything is installed, so the files of this script are plain JavaScript and use only Node's own modules.
  *
  *   --build     also the production build of the pages, and the packages for outsiders
  *   --packages  also those packages, without the pages

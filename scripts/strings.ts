@@ -5,10 +5,7 @@ import type { Node } from "typescript/unstable/ast";
 import * as ts from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 
-/**
- * `npm run strings` writes docs/strings.txt: each sentence and label that a user, an operator or a caller of the API may read, by file. It
- * reads the sources without running them, so it also lists a few strings that only programs read.
- */
+/** `npm run strings` reads the sources without running them, so it also lists a few strings that only programs read. */
 const ROOT = join(import.meta.dirname, "..");
 export const STRINGS = join(ROOT, "docs/strings.txt");
 const READ = ["app", "api", "core", "packages/*/src", "pages", "server", "supervisor.ts", "worker", "scripts"];
@@ -22,7 +19,7 @@ const EXCLUDED = [
   "core/telemetry",
 ];
 
-/** Patterns for strings that only programs read (classes, URLs, SQL statements), and for log messages for programmers. */
+/** Strings that only programs read, and log messages for programmers. */
 const FOR_PROGRAMS = {
   attributes:
     /class|href|path$|^(id|key|name|rel|type|viewBox|d|htmlFor|srcSet|sizes|allow|sandbox|content|media)$|^aria-(labelledby|controls|describedby)/i,
@@ -34,7 +31,6 @@ const FOR_PROGRAMS = {
 const LABELS =
   /^(title|label|legend|hint|description|summary|placeholder|alt|aria-label|trigger|confirm|text|note|term|heading|verb|word|name)$/;
 
-/** The strings of the project, by file and in the order in which they occur. */
 export function userStrings(): string {
   const folder = mkdtempSync(join(tmpdir(), "strings-"));
   const config = join(folder, "tsconfig.json");
@@ -104,11 +100,10 @@ function stringsIn(node: Node, name?: string): string[] {
 const nameOf = (node: Node): string =>
   ts.isPropertyAccessExpression(node) ? node.name.text : ts.isIdentifier(node) ? node.text : "";
 
-/** The name of a called function. A method `query`, which takes SQL, is called `db.query`, unlike a function of that name. */
+/** A method `query`, which takes SQL, is called `db.query`, unlike a function of that name. */
 const calledName = (node: Node): string =>
   ts.isPropertyAccessExpression(node) && node.name.text === "query" ? "db.query" : nameOf(node);
 
-/** The text of a node on one line. Parts that are known only at run time are in braces. */
 function textOf(node: Node): string {
   if (ts.isJsxText(node)) return node.text.replace(/\s+/g, " ");
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text.replace(/\s+/g, " ");
@@ -127,7 +122,6 @@ function placeholder(node: Node): string {
   return ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) ? `{${nameOf(node)}}` : "{…}";
 }
 
-/** Matches SQL statements, headers, events, code, commands and URLs, and directives of React. */
 const STATEMENT = [
   /\b(SELECT|INSERT|UPDATE|DELETE|ALTER|CREATE|JOIN|WHERE|COMMIT|NOT NULL)\b|now\(\)|\bis null\b|\w\.\w+ (IN|DESC|=|AS) |exists \(select/,
   /^(select|set local|insert into|delete from|update \w+ (s )?set|with \w+ as|begin;|lock table|(alter|create|drop) (table|role|database|index))\b/,
@@ -137,7 +131,6 @@ const STATEMENT = [
   /^use (client|server)$/,
 ];
 
-/** Whether people read a text: it has words with spaces between them, and is not a list of classes or names. */
 function isSentence(text: string): boolean {
   const known = text.replace(/\{[^}]*\}/g, "").trim();
   const words = known.match(/(?<![\w-])[A-Za-z][a-z']*(?![\w-])/g) ?? [];

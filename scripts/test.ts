@@ -8,11 +8,9 @@ import { addTallies, NOTHING, readPlaywright, readVitest, type Tally, tallyOfChe
 import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
- * `npm test` runs the format check and the linters, the type check, the tests beside the sources, and the stories in a browser. All checks
- * and tests run even if one fails; only if the pages or the programs cannot be prepared, it stops. At the end it lists the failures with
- * their reasons, and the last line is `N passed, N failed`; each linter and the type check count as one. The tests create their own
- * databases, in temporary directories. At a terminal it shows the progress of each step and, of a step's output, only the failures. CI runs
- * up to three failed files again, alone, and lists the files that then pass as flaky.
+ * `npm test` runs all checks and tests even if one fails, unless the pages or the programs cannot be prepared. The last line is
+ * `N passed, N failed`. Each linter and the type check count as one. CI runs up to three failed files again, alone, and lists the files
+ * that then pass as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
  *   npm test -- --profile  reports at the end how long each part took
@@ -52,7 +50,6 @@ const rows: Step[][] = [
         ]
       : []),
     ...(stories.length > 0 ? [prepare("pages and packages", "--build")] : []),
-    // Installing programs mostly waits for the network.
     prepare("programs", "--programs", "--git", "--jobs", "--database", ...(stories.length > 0 ? ["--browser"] : [])),
   ],
   isWhole
@@ -136,10 +133,7 @@ function failedFiles(): string[] {
   return [...new Set(total.failures.flatMap((failure) => /^\S+\.(?:test|spec)\.tsx?/.exec(failure) ?? []))];
 }
 
-/**
- * Runs each failed file again, alone, and returns the files that passed. Does nothing if more than three files failed, because that is not
- * an accident.
- */
+/** Does nothing if more than three files failed, because that is not an accident. */
 async function rerunFailedFiles(): Promise<string[]> {
   const files = failedFiles();
   if (files.length > 3) return [];
@@ -158,7 +152,6 @@ async function rerunFailedFiles(): Promise<string[]> {
   return accidents;
 }
 
-/** The last lines for a person at a terminal: the time, and what to do next. */
 function lastBlock({ failures }: Tally): string {
   const time = formatDuration(performance.now());
   if (failures.length === 0) return `\nEverything passed after ${time}.`;

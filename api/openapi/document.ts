@@ -14,16 +14,13 @@ import { protocolSchemas } from "./protocol-schemas.ts";
 import { securitySchemes } from "./security.ts";
 import { tagOf, tags } from "./tags.ts";
 
-/** The document as served. */
 type ServedDocument = { document: ApiDocument; json: string; etag: string };
 
-/** The version of the API: increased when something is removed, because that breaks existing clients. */
+/** Increased only when something is removed, because that breaks clients. */
 const VERSION = "1";
 
-/** An operation as a route registers it. */
 type DefinedOperation = ApiOperation & ReturnType<typeof operationOf>;
 
-/** Serves the document of all routes, and provides it to the pages of the reference. */
 export const describeApi: Route = (api) => {
   provideApiDocument(() => openApiDocument(api).document);
   defineRoute("GET /api/openapi.json", {
@@ -36,7 +33,6 @@ export const describeApi: Route = (api) => {
     },
     handle({ c }) {
       const { json, etag } = openApiDocument(api);
-      // Cached, but revalidated each time: it changes with an upgrade.
       const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
       if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
       return c.body(json, 200, { ...headers, "Content-Type": "application/json" });
@@ -46,10 +42,6 @@ export const describeApi: Route = (api) => {
 
 const made = new WeakMap<OpenAPIHono, ServedDocument & { origin: string }>();
 
-/**
- * The OpenAPI 3.1 document of these routes: their own definitions, with tags, parameters and errors from the tables beside this file, the
- * endpoints of the protocol, and the payloads for receivers of webhooks. Generated at the first request (about 150 ms), and cached.
- */
 export function openApiDocument(api: OpenAPIHono): ServedDocument {
   const { ORIGIN } = env();
   const kept = made.get(api);
@@ -100,7 +92,6 @@ function makeDocument(api: OpenAPIHono): ApiDocument {
   };
 }
 
-/** The route's own definition, and what follows from its URL, its body and its scopes. */
 function describeOperation(method: string, path: string, operation: DefinedOperation): ApiOperation {
   const { operationId, summary, description, security = [], parameters, requestBody, responses } = operation;
   const scopes = operation["x-scopes"];

@@ -1,7 +1,5 @@
 import type { ApiResponse } from "#core/api-document.ts";
 
-/** The errors that many operations have in common, described once (docs/specification/errors-and-limits.md#error-body). */
-
 export const ERROR_SCHEMA = "Error";
 
 const text = (description: string, example: string) => ({ description, schema: { type: "string" }, example });
@@ -89,7 +87,6 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** `components.responses`. */
 export function errorResponses(): Record<string, ApiResponse> {
   return Object.fromEntries(
     Object.values(kinds).map(({ name, description, code, error, scope, headers: own }) => [
@@ -119,7 +116,7 @@ type Facts = {
   hasBody: boolean;
 };
 
-/** The error statuses that follow from an operation's kind. Statuses that only one operation returns are in its definition. */
+/** Statuses that only one operation returns are in the operation's definition. */
 export function errorStatuses({ takesToken, takesScope, namesSomething, isOfRepo, changes, hasBody }: Facts): number[] {
   return [
     400,

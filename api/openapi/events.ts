@@ -5,7 +5,6 @@ import { env } from "#core/env.ts";
 
 const REFERENCE = "WebhookReference";
 
-/** What each kind of event is about, from a receiver's view. */
 const summaries: Record<TestKind, string> = {
   "repo.create": "A repository was created",
   "repo.update": "A platform reported a change of a repository that no other kind of event covers",
@@ -21,7 +20,7 @@ const summaries: Record<TestKind, string> = {
   "discussion.comment.delete": "A comment was deleted",
 };
 
-/** The schemas of payloads by name, one for each shape; in the order of the union in the SDK. */
+/** In the order of the union in the SDK. */
 const names = [
   "RepositoryEvent",
   "RepositoryMovedEvent",
@@ -88,7 +87,6 @@ const headers: ApiParameter[] = [
   header("X-Webhook-Secret", "The webhook's current secret in plain text, if the webhook has one.", "…", false),
 ];
 
-/** `webhooks` of OpenAPI 3.1: what is sent to a receiver for each kind of event. */
 export function describeEvents(): ApiDocument["webhooks"] {
   const { BRAND_NAME } = env();
   return Object.fromEntries(

@@ -44,7 +44,7 @@ import type { ApiContent, ApiDocument, ApiSchema } from "#core/api-document.ts";
 import { ERROR_SCHEMA } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
 
-/** The names of shared schemas, in the document and in clients generated from it. */
+/** These names appear in generated clients. */
 export const namedSchemas = {
   [ERROR_SCHEMA]: errorBodySchema,
   User: whoamiSchema,
@@ -88,17 +88,11 @@ export const namedSchemas = {
   ...eventSchemas,
 };
 
-/**
- * Schemas are written where they are used, and many operations use the same ones. This file gives each schema a name and replaces equal
- * schemas by references to it. So routes and SDK need no names, and the document contains each schema once.
- */
+/** Replaces equal schemas by references to one named schema, so that routes and SDK need no names. */
 
 type Named = Record<string, ApiSchema>;
 
-/**
- * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response, because a
- * schema can be registered by name only if it was created after the generator was loaded. The SDK may be loaded earlier.
- */
+/** The document's own generator registers by name only schemas created after its own loading, so the schemas are wrapped in a response. */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -110,10 +104,7 @@ export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
 }
 
-/**
- * Moves every body of the document, and each named schema within, to `components.schemas`.
- * @param families the common name of operations that are alike, by `operationId`; their equal bodies are named after it
- */
+/** @param families the common name of similar operations, by `operationId`, which names their equal bodies */
 export function nameSchemas(paths: ApiDocument["paths"], families: Record<string, string>, known: Named): Named {
   const named: Named = { ...known };
   const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));
@@ -152,7 +143,6 @@ export function nameSchemas(paths: ApiDocument["paths"], families: Record<string
     return name ? { $ref: `#/components/schemas/${name}` } : within(schema);
   }
 
-  /** A copy of the schema, with references instead of its nested schemas. */
   function within(schema: ApiSchema): ApiSchema {
     const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
     const result = { ...schema };
@@ -167,7 +157,6 @@ export function nameSchemas(paths: ApiDocument["paths"], families: Record<string
   }
 }
 
-/** Objects with properties, and unions of such objects, get names. Lists refer to their elements. */
 const isWorthAName = ({ properties, anyOf, oneOf }: ApiSchema): boolean =>
   Object.keys(properties ?? {}).length > 0 || (anyOf ?? oneOf ?? []).some(isWorthAName);
 

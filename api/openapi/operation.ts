@@ -2,20 +2,18 @@ import { apiSegments, type RepoType, repoTypes } from "@keyhook/sdk";
 import type { Action } from "#core/access/rules.ts";
 import { scopesFor } from "./security.ts";
 
-/** Who may call a route; `token` is a user's or a CI job's. A route without a caller reads no token. */
+/** `token` is a user's or a CI job's. A route without a caller reads no token. */
 export type Caller = "anyone" | "token" | "user" | "platform";
 
-/** What the OpenAPI document says about a route, besides its parameters, body and responses. */
 export type Operation = {
-  /** The name of a function in generated clients: it never changes. */
+  /** Never change this name of a function in generated clients. */
   operationId: string;
-  /** The action that core passes to `may`; the document's scopes follow from it. */
+  /** The action that core passes to `may`. The document's scopes follow from the action. */
   action?: Action;
   actor?: Caller;
-  /** `{type}`, `{whose}` and `{forWhom}` are replaced for each address (`families`). */
+  /** `families` replaces `{type}`, `{whose}` and `{forWhom}`. */
   summary: string;
   description?: string;
-  /** Replaces the requirement that follows from `actor`. */
   security?: Security;
 };
 
@@ -28,7 +26,7 @@ const security: Record<Caller, Security> = {
   platform: [{ bearer: [] }],
 };
 
-/** An operation in the form of the document's generator. Operations of one family share `x-family`; equal bodies are named after it. */
+/** Operations of one family share `x-family`, which names their equal bodies. */
 export function operationOf({ operationId, action, actor, summary, description, ...own }: Operation, address: Address) {
   const schemes = own.security ?? (actor && security[actor]);
   return {
@@ -54,16 +52,14 @@ export type Address = {
 
 const words = { model: "Model", dataset: "Dataset", space: "Space" } as const satisfies Record<RepoType, string>;
 
-/** Families of addresses. A route of a family is defined once, and each address has its own operation in the document. */
 export const families = {
-  /** The types of repositories: `getRepo` becomes `getModel`. */
+  /** `getRepo` becomes `getModel`. */
   TYPES: repoTypes.map((type) => ({
     ...{ path: apiSegments[type], label: type === "space" ? "Space" : type, type },
     rename: (id: string) => id.replace("Repo", words[type]),
   })),
-  /** One's own webhooks, and an organization's: `getWebhook` becomes `getOrganizationWebhook`. */
+  /** `getWebhook` becomes `getOrganizationWebhook`. */
   WEBHOOKS: ownAndOrganizations("webhooks", "Webhook"),
-  /** OAuth apps, likewise. */
   APPS: ownAndOrganizations("apps", "App"),
 };
 

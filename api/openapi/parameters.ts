@@ -4,7 +4,6 @@ type About = { description?: string; example?: unknown };
 
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
-/** Descriptions, by name, of parameters that many URLs share, for routes that do not describe them. */
 const about: Record<string, About> = {
   owner: { description: "The handle of the owner, a user or an organization.", example: "ada" },
   name: { description: "The repository's name.", example: "tide-tables" },
@@ -70,7 +69,6 @@ const organization: About = { description: "The organization's handle.", example
 const relay: About = { example: "laptop" };
 const user: About = { description: "The user's handle.", example: "ada" };
 
-/** Adds a parameter's description and example, if the route has none. */
 export function describeParameter(parameter: ApiParameter, path: string): ApiParameter {
   const { description: said, ...schema } = parameter.schema ?? {};
   const known = aboutOf(parameter.name, path);

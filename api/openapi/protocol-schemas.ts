@@ -9,13 +9,11 @@ export const object = (properties: Record<string, ApiSchema>, required: string[]
   properties,
   ...(required.length > 0 && { required }),
 });
-/** An object that may have more properties than these. */
 const open = (properties: Record<string, ApiSchema>, required?: string[]): ApiSchema => ({
   ...object(properties, required),
   additionalProperties: true,
 });
 export const ref = (name: string): ApiSchema => ({ $ref: `#/components/schemas/${name}` });
-/** Bodies of the protocol's endpoints (protocol.ts). */
 export const protocolSchemas: Record<string, ApiSchema> = {
   OAuthError: object(
     {

@@ -3,10 +3,7 @@ import { env } from "#core/env.ts";
 import { protocolRoutes, REGISTRATION, RESOURCE_METADATA } from "#core/oauth/protocol-routes.ts";
 import { number, object, ref, text } from "./protocol-schemas.ts";
 
-/**
- * The protocol's endpoints, described by hand, because the engine has no schemas. The RFCs are the reference. This describes only as much
- * as a client needs to start without another document.
- */
+/** Described by hand, because the engine has no schemas. The RFCs are the reference. */
 
 const json = (description: string, schema: ApiSchema) => ({ description, content: { "application/json": { schema } } });
 const form = (schema: ApiSchema) => ({ required: true, content: { "application/x-www-form-urlencoded": { schema } } });

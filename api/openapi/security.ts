@@ -4,7 +4,6 @@ import { type Action, rules } from "#core/access/rules.ts";
 import { env } from "#core/env.ts";
 import { protocolRoutes } from "#core/oauth/protocol-routes.ts";
 
-/** `components.securitySchemes`, with this service's own URLs. */
 export function securitySchemes() {
   const { ORIGIN, BRAND_NAME, TOKEN_PREFIX } = env();
   const granted = Object.fromEntries(scopes.map((scope) => [scope, describeScope(scope).sentence]));
@@ -41,7 +40,7 @@ export function securitySchemes() {
   };
 }
 
-/** The scopes that allow any of these actions, in the service's order. A token needs one of them. */
+/** A token needs one of these scopes. */
 export function scopesFor(actions: readonly Action[]): Scope[] {
   const taken = actions.flatMap((action) => {
     const { token } = rules[action] as Rule;

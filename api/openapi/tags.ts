@@ -1,4 +1,4 @@
-/** The nouns by which operations are grouped, in the order of the reference: the first matching pattern applies. */
+/** In the order of the reference. The first matching pattern applies. */
 export const tags: readonly { name: string; description: string; of: RegExp }[] = [
   {
     name: "OAuth",

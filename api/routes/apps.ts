@@ -25,14 +25,13 @@ import { findPublicOwner } from "./people.ts";
 
 const cacheControl = "no-store";
 const oneApp = z.object({ app: oauthAppSchema });
-/** The refusal of changes with which a stolen token could take over the app: they require a recent authentication (S113). */
+/** These changes could let a stolen token take over the app, so they require a recent authentication (S113). */
 const recentOnly = {
   403: failure(
     "`reauthentication_required`: this requires a token of the service's own command line that its user authorized within the last 15 minutes",
   ),
 };
 
-/** OAuth apps: the caller's own, and an organization's. */
 export const appRoutes = [
   defineRoute("GET {APPS}", {
     operationId: "listApps",
@@ -49,8 +48,7 @@ export const appRoutes = [
     async handle({ c, actor, params, query: { p } }) {
       const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
       if (p < pageCount) linkNextPage(c, { p: p + 1 });
-      // A page after the last one is empty here, although the website shows the last one instead: a program that counts up must not read it
-      // twice.
+      // Empty after the last page, so that a program that counts up ends.
       return p > pageCount ? [] : apps.map(listedAppJson);
     },
   }),
@@ -147,13 +145,12 @@ export const appRoutes = [
   }),
 ];
 
-/** The owner whose apps the URL names: an organization, or the caller. */
 async function ownerOf(actor: TokenHolder, name: string | undefined): Promise<{ userId: string } | { orgId: string }> {
   if (name === undefined) return { userId: actor.userId };
   return { orgId: (await findPublicOwner(name, "organization")).id };
 }
 
-/** If the URL names an organization, the app has to be owned by it or bound to it; otherwise the app's ID alone decides. */
+/** An organization's URL finds only apps that the organization owns or that are bound to it. */
 async function findApp(actor: TokenHolder, { id, name }: { id: string; name?: string }): Promise<AppDetails> {
   const orgId = name === undefined ? undefined : (await findPublicOwner(name, "organization")).id;
   const details = await getApp(actor, id);
@@ -171,7 +168,6 @@ function withoutAbsent({ description, homepageUrl, backchannelLogoutUri, ...chan
   };
 }
 
-/** An app in a list. */
 function listedAppJson({ userCount, ...app }: ListedApp): ListedOAuthApp {
   return {
     id: app.id,
@@ -200,7 +196,6 @@ function listedAppJson({ userCount, ...app }: ListedApp): ListedOAuthApp {
   };
 }
 
-/** One app with what its managers may see. */
 function appJson(details: AppDetails): OAuthAppRecord {
   const { app, secrets, isConfidential, organization, boundOrganization, ownerUsername, userCount } = details;
   return {

@@ -20,7 +20,6 @@ import { findPublicOwner } from "./people.ts";
 const credential = z.string().min(1).max(LEAKED_MAX_CHARACTERS);
 const noStore = { "Cache-Control": "no-store" };
 
-/** What administrators can read of the audit log, and revoking leaked tokens. */
 export const auditRoutes = [
   defineRoute("GET /api/organizations/{name}/audit-log/export", {
     operationId: "exportAuditLog",

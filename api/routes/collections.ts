@@ -30,7 +30,7 @@ const oneOrMore = z.union([z.string(), z.array(z.string()).max(FILTERS_MAX)]).op
 const successSchema = z.object({ success: z.literal(true) });
 const success = { success: true } as const;
 
-/** Collections. The ID at the end of a `slug` identifies the collection; the part before it may be an earlier title or owner. */
+/** Only the ID at the end of a `slug` identifies the collection. */
 export const collectionRoutes = [
   defineRoute("GET /api/collections", {
     operationId: "listCollections",
@@ -112,7 +112,7 @@ export const collectionRoutes = [
     responses: { 200: json("The collection", successSchema.extend({ data: collectionSchema })) },
     async handle({ actor, params, body, origin }) {
       const { private: isPrivate, title, theme, position, description } = body;
-      // Existing clients omit fields that they do not want to change, or send null.
+      // Existing clients omit unchanged fields or send null.
       const changes = {
         ...(title != null && { title }),
         ...(description != null && { description }),
@@ -177,11 +177,10 @@ export const collectionRoutes = [
   }),
 ];
 
-/** @throws ServiceError `invalid_request` if it does not name an item */
 function parseItem(text: string): RepoName[] {
   const [segment = "", owner, name, ...rest] = text.split("/");
   const type = repoTypeOfSegment(segment);
-  // The public hub can filter by papers and collections. Here, no collection contains such items.
+  // No collection here contains papers or collections.
   if (!type && owner !== undefined) return [{ type: "model", owner: "", name: "" }];
   if (!type || !owner || !name || rest.length > 0) {
     throw invalidRequest("item: write models/owner/name, datasets/owner/name or spaces/owner/name.", "item");
@@ -189,7 +188,6 @@ function parseItem(text: string): RepoName[] {
   return [{ type, owner, name }];
 }
 
-/** A collection with the items that the reader may see. */
 async function describeCollection(reader: Actor, collection: Collection): Promise<CollectionJson> {
   const items = await readItemsOf(reader, collection.id);
   return { ...listedCollectionJson(collection, items, items.length), position: collection.position };

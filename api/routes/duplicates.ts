@@ -15,7 +15,6 @@ import { answerTaken, parseFullName } from "./repos.ts";
 const FILES_MAX = 1_000;
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "write 64 hex digits");
 
-/** Copies of repositories and of large files, which the server makes when the public hub's Python client requests it. */
 export const duplicateRoutes = [
   defineRoute("POST /api/{TYPES}/{owner}/{name}/duplicate", {
     operationId: "duplicateRepo",
@@ -62,7 +61,6 @@ export const duplicateRoutes = [
     actor: "token",
     summary: "Copy large files of a {type} to another repository, for a commit there",
     description: "Requires permission to read the content of this repository, and to write to the other one.",
-    // A thousand hashes with file names.
     maxBodyBytes: 1024 * 1024,
     body: z.object({
       target: z.object({ type: z.enum(repoTypes), name: z.string() }),

@@ -20,7 +20,6 @@ const PAGE_SIZE = 100;
 const type = z.string().openapi({ description: "The type of repository: models, datasets or spaces." });
 const done = { 200: json("Done", z.object({ success: z.boolean() })) };
 
-/** Managing access requests of gated repositories. No route requests access: users do that on the repository's page. */
 export const gateRoutes = [
   defineRoute("GET /api/{type}/{owner}/{name}/user-access-request/{status}", {
     operationId: "listAccessRequests",
@@ -87,7 +86,6 @@ export const gateRoutes = [
   }),
 ];
 
-/** @throws ServiceError `not_found` for a segment that is not a type */
 function repoNameOf({ type: segment, owner, name }: { type: string; owner: string; name: string }): RepoName {
   const type = repoTypeOfSegment(segment);
   if (!type) throw notFound("Repository");

@@ -3,13 +3,12 @@ import { findAvatar } from "#core/accounts/avatar.ts";
 import { notFound } from "#core/errors.ts";
 import { findImage } from "#core/images/stored-image.ts";
 
-// The service re-encodes or draws all images. As a second protection, no script in an image may run (S24, S82).
+// Images are re-encoded or drawn by the service. As a second protection, no script in an image may run (S24, S82).
 const headers = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Pictures: uploaded ones by id, and the pictures of users and organizations by handle. */
 export const images = new Hono()
   .get("/images/:id", async (c) => {
     const image = await findImage(c.req.param("id"));

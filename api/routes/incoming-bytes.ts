@@ -6,22 +6,18 @@ import { requestContext } from "#core/log.ts";
 /** After this time without data, an upload counts as abandoned. */
 const IDLE_MS = 60_000;
 
-/** The maximum time without data for an upload that occupies a slot. */
+/** The longest time without data for an upload that occupies a slot. */
 const GRACE_MS = 60_000;
 
-/**
- * The bytes of a body as they arrive, in pieces. A piece is valid until the next one is requested. A request that ends too early is an
- * abandoned upload, not an error of the service.
- */
+/** A piece is valid until the next one is requested. An early end is an abandoned upload, not our error. */
 export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   incoming.setTimeout(IDLE_MS, () => incoming.destroy());
-  // A sender that occupies a slot must be quick while others wait for it (S137).
+  // A sender that occupies a slot must be quick while others wait for the slot (S137).
   const yields = requestContext.getStore()?.yields;
   const stopWatching =
     yields && watchPace({ ...paceOf(incoming), yields, graceMs: GRACE_MS, onTooSlow: () => incoming.destroy() });
   try {
-    // The request is not destroyed if reading stops early: other code then reads the rest of the body, so that the sender can read the
-    // response.
+    // Other code reads the rest of the body, so that the sender can read the response.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       yield chunk as Buffer;
       freeMemory(chunk as Buffer);
@@ -34,16 +30,13 @@ export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8A
   }
 }
 
-/**
- * Node allocates memory for each piece. If the garbage collector had to free it, it would mark the whole heap after every 64 MB of data,
- * which takes half of an upload's processor time.
- */
+/** Frees the memory at once, because the garbage collector would mark the whole heap after every 64 MB of data. */
 function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 const paceOf = (incoming: IncomingMessage) => ({
   bytes: () => incoming.socket.bytesRead,
-  // While data waits that we have not read yet, the client is not the slow side.
+  // While received data waits unread, the client is not the slow side.
   isWaiting: () => !incoming.complete && incoming.readableLength < incoming.readableHighWaterMark,
 });

@@ -12,13 +12,12 @@ import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
 import { takesBody } from "../refuse-bad-input.ts";
 
-/** The inference gateway (docs/guides/inference.md). Its API was defined by others, so our document omits it. */
+/** Others defined this API, so our document omits it. */
 export const inferenceRoutes = new Hono();
 
 inferenceRoutes.onError(answerInferenceError);
 
-// S53: pages of other sites may call with a token that they hold; cookies are never used here. All request headers are allowed, since
-// clients send headers about themselves.
+// S53: no cookies are used here. Clients send headers about themselves, so all request headers are allowed.
 inferenceRoutes.use(
   "/v1/*",
   cors({ origin: "*", exposeHeaders: ["X-Request-Id", "Retry-After", "WWW-Authenticate"], maxAge: 3600 }),
@@ -30,7 +29,7 @@ inferenceRoutes.get("/v1/models", async (c) => {
   return c.json({ object: "list", data: models.map(modelJson) }, 200, { "Cache-Control": "no-store" });
 });
 
-// A model's name may have slashes in it.
+// A model's name may contain slashes.
 inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
   const { actor } = await requireToken(c);
   const account = await requireInferenceAccount(actor);
@@ -40,7 +39,7 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
   return c.json(modelJson(model), 200, { "Cache-Control": "no-store" });
 });
 
-/** With pictures. */
+/** Conversations may contain pictures. */
 const CONVERSATION = { maxBytes: 16 * 1024 * 1024, takesTokenOf: "anybody" } as const;
 
 for (const endpoint of inferenceEndpoints) {
@@ -51,8 +50,7 @@ for (const endpoint of inferenceEndpoints) {
     const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
     if (answer.kind === "events") {
-      // A stream may last half an hour, so whether its reader is still allowed is checked repeatedly (S114). If not, the request to the
-      // provider is aborted too; otherwise the stream would wait for a silent provider before it ends.
+      // A stream may last half an hour, so access is checked repeatedly (S114).
       const check = async () => requireInferenceAccount(await actorNow());
       const checkOrEnd = () =>
         check().catch((error: unknown) => {
@@ -81,9 +79,7 @@ const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt:
   owned_by: providerName,
 });
 
-/**
- * @throws ServiceError `invalid_request` for any other media type, because a page of another site can send some types without a preflight
- */
+/** @throws ServiceError `invalid_request` for other media types, because pages of other sites can send some of them without a preflight */
 async function jsonText(c: Context): Promise<string> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw invalidRequest("Send the body as application/json.");
@@ -91,7 +87,7 @@ async function jsonText(c: Context): Promise<string> {
   return c.req.text();
 }
 
-/** The `type` and `code` by which clients of this API distinguish failures. `code` is given only where it differs from ours. */
+/** Clients distinguish failures by `type` and `code`. An absent `code` equals ours. */
 const words: Record<ErrorCode, { type: string; code?: string }> = {
   invalid_request: { type: "invalid_request_error" },
   payload_too_large: { type: "invalid_request_error" },
@@ -112,7 +108,6 @@ const words: Record<ErrorCode, { type: string; code?: string }> = {
   storage_full: { type: "insufficient_quota" },
 };
 
-/** A failure as clients of this API read it, `{ error: { message, type, code, param } }`, with the usual headers of our failures. */
 export async function answerInferenceError(thrown: Error, c: Context): Promise<Response> {
   const answered = answerError(thrown, c);
   const { error: message, code } = (await answered.json()) as { error: string; code: ErrorCode };
@@ -123,7 +118,7 @@ export async function answerInferenceError(thrown: Error, c: Context): Promise<R
   return new Response(JSON.stringify({ error }), { status: answered.status, headers: withJson(answered.headers, code) });
 }
 
-/** Clients retry automatically after some failures. If a retry cannot help, a header tells them so. */
+/** Clients retry automatically, so a header tells them when a retry cannot help. */
 function withJson(given: Headers, code: ErrorCode): Headers {
   const headers = new Headers(given);
   headers.set("Content-Type", "application/json; charset=UTF-8");

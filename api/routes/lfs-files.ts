@@ -15,7 +15,6 @@ const storedFileSchema = z.object({
   size: z.number(),
 });
 
-/** The large files that a repository stores, as the public hub's Python client lists and deletes them. */
 export const lfsFileRoutes = [
   defineRoute("GET /api/{TYPES}/{owner}/{name}/lfs-files", {
     operationId: "listRepoLargeFiles",
@@ -48,7 +47,6 @@ export const lfsFileRoutes = [
     summary: "Permanently delete large files of a {type}",
     description:
       "Deletes all of them, or none if the history still refers to one. The service does not rewrite the history: `rewriteHistory` has no effect.",
-    // A thousand hashes with file names.
     maxBodyBytes: 1024 * 1024,
     body: z.object({
       deletions: z.object({

@@ -10,7 +10,6 @@ const pages = z.object({
   p: pageNumber(LIKES_PAGES_MAX),
 });
 
-/** The likes of users and repositories, as the public hub's clients read and change them. */
 export const likeRoutes = [
   ...(["POST", "DELETE"] as const).map((method) =>
     defineRoute(`${method} /api/{TYPES}/{owner}/{name}/like`, {

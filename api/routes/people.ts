@@ -17,7 +17,6 @@ const organizationSettingsSchema = z.object({
     .openapi({ description: "The visibility of new repositories, unless their creator chooses another." }),
 });
 
-/** Users and organizations. */
 export const peopleRoutes = [
   defineRoute("GET /api/users/{name}/overview", {
     operationId: "getUserOverview",
@@ -135,7 +134,6 @@ export const peopleRoutes = [
   }),
 ];
 
-/** The owner of a handle, if it is of the requested kind. @throws ServiceError `not_found` */
 export async function findPublicOwner(handle: string, kind: Owner["kind"]): Promise<Owner> {
   const owner = handle.isWellFormed() ? await findOwner(handle) : undefined;
   if (owner?.kind !== kind) throw notFound(kind === "user" ? "User" : "Organization");

@@ -10,7 +10,6 @@ import { listOf } from "../refuse-bad-input.ts";
 
 const anyEvent = z.object({}).loose();
 
-/** Platforms, which host repositories elsewhere and report them here. */
 export const platformRoutes = [
   defineRoute("POST /api/events", {
     operationId: "sendPlatformEvents",
@@ -92,17 +91,15 @@ function syncResultJson({ id, status, refusal }: SyncResult): SyncResultJson {
   return { id, status, ...(refusal && refusalJson(refusal)) };
 }
 
-/** The refusal of one item in a list, in the form of the body with which a single item is refused. */
 function refusalJson({ message, code, field }: ServiceError): RefusalJson {
   return { error: message, code, ...(field && { field }) };
 }
 
-/** The events of a request, sent in any of the three modes of the CloudEvents HTTP binding. */
+/** The three modes of the CloudEvents HTTP binding. */
 type SentEvents = { isBatch: boolean; events: unknown[] };
 
 const HEADER_PREFIX = "ce-";
 
-/** @throws ServiceError `invalid_request` */
 async function readEvents(c: Context): Promise<SentEvents> {
   const mediaType = (c.req.header("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   if (mediaType === "application/cloudevents+json") return { isBatch: false, events: [await readJson(c)] };
@@ -129,7 +126,7 @@ async function readJson(c: Context): Promise<unknown> {
   }
 }
 
-/** The attributes of a binary event; header values are percent-encoded (HTTP binding, 3.1.3.2). */
+/** Header values are percent-encoded (HTTP binding, 3.1.3.2). */
 function readHeaders(c: Context): Record<string, string> {
   const attributes = Object.entries(c.req.header()).flatMap(([name, value]) =>
     name.startsWith(HEADER_PREFIX) ? [[name.slice(HEADER_PREFIX.length), decoded(name, value)] as const] : [],

@@ -13,7 +13,7 @@ import { defineRoute, events, failure, json } from "../define-route.ts";
 const cacheControl = "no-store";
 const params = { name: z.string().openapi({ description: "The relay's name: lower-case letters, digits, `.`, `-` and `_`." }) };
 
-/** Relays: public URLs for receivers that have none (docs/decisions/063-the-relay.md). */
+/** Public URLs for receivers that have none (docs/decisions/063-the-relay.md). */
 export const relayRoutes = [
   defineRoute("GET /api/settings/relays", {
     operationId: "listRelays",

@@ -1,7 +1,6 @@
 import type { RepoJson } from "@keyhook/sdk";
 import { type Repo, spaceSubdomain } from "#core/hub/repos/repo.ts";
 
-/** A repository as existing clients read it (docs/specification/repositories-and-git.md#the-repository-record). */
 export function repoJson(repo: Repo): RepoJson {
   const { type, card, description, headSha, sdk } = repo;
   const { pipeline_tag, library_name } = card ?? {};

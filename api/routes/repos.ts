@@ -43,17 +43,16 @@ const storedRepoSchema = z.object({
 
 const tagsByTypeSchema = z.object({ other: z.array(z.object({ id: z.string(), label: z.string(), type: z.string() })) });
 
-/** Filters that existing clients send and this service lacks. They are refused: ignoring a filter would give a wrong result. */
+/** Existing clients send these filters, but ignoring one would give a wrong result. */
 const unsupported = ["apps", "gated", "inference", "inference_provider", "library", "pipeline_tag", "trained_dataset"] as const;
 
-/** Repositories themselves (docs/specification/repositories-and-git.md#repository-operations). */
 export const repoRoutes = [
   defineRoute("POST /api/repos/create", {
     operationId: "createRepository",
     action: "repo.create",
     actor: "user",
     summary: "Create a repository",
-    // The first files of a new repository.
+    // The body contains the first files of the new repository.
     maxBodyBytes: 16 * 1024 * 1024,
     body: newRepoSchema.extend({
       files: listOf(newFileSchema, { max: FILES_MAX, of: "files" })
@@ -253,27 +252,22 @@ export const repoRoutes = [
   ...["buckets", "kernels", "endpoints"].map(refuseKind),
 ];
 
-/** @throws ServiceError `invalid_request`, naming the filter */
 function refuseUnsupported(query: Record<string, unknown>): void {
   const refused = unsupported.find((name) => query[name] !== undefined);
   if (refused) throw invalidRequest(`This service does not filter by ${refused}.`, refused);
 }
 
-/** The response contains the URL, because clients with the option to accept an existing repository continue with it. */
+/** Clients that accept an existing repository continue with the URL in the response. */
 export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, error: unknown): Promise<Response> {
   if (!isServiceError(error) || error.code !== "conflict" || error.field !== "name") throw error;
   const there = await findRepo(actor, repoName).catch(() => undefined);
-  // For a user who may not see the repository, the URL is made from the request. It reveals nothing, since the conflict itself shows that
-  // the repository exists.
+  // For a user who may not see the repository, the URL is made from the request, so the URL reveals nothing.
   const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(repoName.type, `${repoName.owner}/${repoName.name}`);
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
 }
 
-/**
- * Parses a repository's name as clients send it in bodies: `owner/name`, or only `name` for a repository of the caller.
- * @throws ServiceError `invalid_request` with the field
- */
+/** Without an owner, the name is the caller's. @throws ServiceError `invalid_request` with the field */
 export function parseFullName(text: string, type: RepoType, ownHandle: string, field: string): RepoName {
   const parts = text.split("/");
   const [name, owner = ownHandle] = parts.reverse();
@@ -281,7 +275,6 @@ export function parseFullName(text: string, type: RepoType, ownHandle: string, f
   return { type, owner, name };
 }
 
-/** Features of the public hub that are missing here (docs/specification/repositories-and-git.md#what-is-not-offered). */
 function refuseKind(kind: string): Route {
   return (api) => {
     api.on("ALL", [`/api/${kind}`, `/api/${kind}/*`], () => {

@@ -4,7 +4,6 @@ import { type ProgressLine, progressOf } from "./shard-progress.ts";
 
 const describe = async (thrown: Error): Promise<ProgressLine> => ({ type: "error", message: thrown.message, retryable: false });
 
-/** The lines of work that ends after the second line. */
 async function linesOf(end: () => void): Promise<ProgressLine[]> {
   const work = Promise.withResolvers<void>();
   const lines: ProgressLine[] = [];

@@ -1,19 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The lines that clients read (`ShardUploadEvent` of the reference client). */
+/** The reference client's `ShardUploadEvent`. */
 export type ProgressLine =
   | { type: "result" }
   | { type: "validating"; verified: number; total: number }
   | { type: "error"; message: string; retryable: boolean };
 
-/** A proxy ends a response that is silent for a minute, and the Python client ends one that is silent for two minutes. */
+/** Proxies end a response after a minute of silence, and the Python client after two minutes. */
 const SILENCE_MAX_MS = 20_000;
 
-/**
- * The lines of a response that lasts as long as the check of a shard.
- * @param describe returns the line for an error after the first line, when the status was already sent
- * @throws what `work` throws before the first line
- */
+/** @param describe returns the line for an error after the first line, when the status was already sent */
 export async function* progressOf(
   work: Promise<void>,
   describe: (thrown: Error) => Promise<ProgressLine>,

@@ -27,7 +27,6 @@ const kinds = [
   { segment: "secrets", one: "Secret", isSecret: true, word: "secrets; their values are not shown" },
 ] as const;
 
-/** The apps of Spaces (docs/guides/spaces.md). The repositories of Spaces are in repos.ts. */
 export const spaceRoutes = [
   defineRoute("GET /api/spaces/{owner}/{name}/runtime", {
     operationId: "getSpaceRuntime",
@@ -107,13 +106,12 @@ export const spaceRoutes = [
     async handle({ c, actor, actorNow, repo }) {
       const { id } = await findRepo(actor, repo, "repo.write");
       takeLogSlot();
-      // The stream may last a day, so whether its reader is still allowed is checked repeatedly (S114).
+      // The stream may last a day, so access is checked repeatedly (S114).
       const check = async () => findRepo(await actorNow(), repo, "repo.write");
       return sendEvents(c, withKeepAlive(logPieces(id, c.req.raw.signal), check));
     },
   }),
 
-  // The environment of a Space, as existing clients set it: by name, secret or not.
   ...kinds.flatMap(({ segment, one, isSecret, word }) => [
     defineRoute(`GET /api/spaces/{owner}/{name}/${segment}`, {
       operationId: `listSpace${one}s`,
@@ -175,7 +173,6 @@ async function variablesJson({ id }: Repo, isSecret: boolean) {
   );
 }
 
-/** The runtime of a Space (docs/specification/jobs-and-spaces.md#spaces). */
 export function runtimeJson(repo: Repo, runtime: SpaceRuntime | undefined): RuntimeJson {
   const stage: SpaceStage = runtime?.stage ?? (repo.platformId ? "STOPPED" : "NO_APP_FILE");
   const isService = readSpaceConfig(repo).kind === "service" && repo.platformId === null;

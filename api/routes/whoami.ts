@@ -9,7 +9,6 @@ const registry = z.object({
   harnesses: z.record(z.string(), z.object({ envVars: z.record(z.string(), z.string()) })),
 });
 
-/** Routes that clients request first. */
 export const whoamiRoutes = [
   defineRoute("GET /api/whoami-v2", {
     operationId: "whoami",
@@ -26,8 +25,7 @@ export const whoamiRoutes = [
     },
   }),
 
-  // The hub's command-line client requests this with every command until it gets a response, which it caches for a day (C13 in
-  // docs/specification/existing-clients.md). It reads both fields, and cannot start without them.
+  // The hub's command-line client cannot start without both fields (C13 in docs/specification/existing-clients.md).
   defineRoute("GET /api/agent-harnesses", {
     operationId: "listAgentHarnesses",
     summary: "List the agent programs to which command-line clients adapt",

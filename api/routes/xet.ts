@@ -28,13 +28,12 @@ import { isAsked } from "./commits/prepare-commit.ts";
 import { bytesOf } from "./incoming-bytes.ts";
 import { progressOf } from "./shard-progress.ts";
 
-/** Routes that return the URL of a repository's Xet API, and a token for it. */
 export const xetTokenRoutes = [
   defineTokenRoute("read", { operationId: "getRepoXetReadToken", action: "repo.read_content", actor: "anyone" }),
   defineTokenRoute("write", { operationId: "getRepoXetWriteToken", action: "repo.write", actor: "token" }),
 ];
 
-/** Does not use `defineRoute`, because git's transfer agent for Xet sends its token by Basic authentication. */
+/** Git's transfer agent for Xet uses Basic authentication, which `defineRoute` does not accept. */
 function defineTokenRoute(right: XetRight, named: Pick<Operation, "operationId" | "action" | "actor">): Route {
   return (api) => {
     for (const address of families.TYPES) {
@@ -64,10 +63,7 @@ function defineTokenRoute(right: XetRight, named: Pick<Operation, "operationId" 
   };
 }
 
-/**
- * The API for a repository's content (Xet Protocol Specification 1.1, "CAS API"). Its specification describes it, so it is not in the
- * OpenAPI document.
- */
+/** The Xet Protocol Specification 1.1, "CAS API", describes this API, so the OpenAPI document omits it. */
 export const xetRoutes = new Hono<{ Bindings: HttpBindings }>();
 
 const repoOf = (c: Context, right: XetRight) =>
@@ -101,7 +97,7 @@ xetRoutes.post(`${cas}/v1/xorbs/default/:hash`, takesBody(TRANSFER), async (c: C
   return c.json({ was_inserted: await storeXorb(repo, { hash, size }, { content, mayStill }) });
 });
 
-/** Slots for shards, whose bodies stay on disk until everything that they describe has been checked (S145). */
+/** The body of a shard stays on disk until its entries are checked (S145). */
 const shards = fairQueue({ name: "xet_shards", slots: 24, waitMaxMs: 90_000 });
 
 async function takeShard(c: Context<{ Bindings: HttpBindings }>): Promise<void> {
@@ -120,7 +116,7 @@ xetRoutes.post(`${cas}/v1/shards`, takesBody(TRANSFER), async (c: Context<{ Bind
   return c.json({ result: 1 });
 });
 
-/** Like `/v1/shards`, but responds with lines of JSON, so that the response is never silent for long. */
+/** Like `/v1/shards`, but the response is never silent for long. */
 xetRoutes.post(`${cas}/v2/shards`, takesBody(TRANSFER), async (c: Context<{ Bindings: HttpBindings }>) => {
   const lines = progressOf(takeShard(c), async (thrown) => {
     const answer = answerError(thrown, c);
@@ -166,7 +162,7 @@ function toJsonV1({ offset, terms, fetches }: Reconstruction) {
   };
 }
 
-/** In this version of the API a URL may be for several ranges. Each of our URLs is for one. */
+/** In this version of the API, a URL may cover several ranges. Each of our URLs covers one. */
 function toJsonV2({ offset, terms, fetches }: Reconstruction) {
   const ofXorb = (some: NonNullable<ReturnType<typeof fetches.get>>) =>
     some.map(({ chunks, bytes, url }) => ({ url, ranges: [{ chunks, bytes }] }));
@@ -179,7 +175,6 @@ function toJsonV2({ offset, terms, fetches }: Reconstruction) {
 
 const termJson = ({ hash, chunks, bytes }: Reconstruction["terms"][number]) => ({ hash, range: chunks, unpacked_length: bytes });
 
-/** The bytes of a xorb, at a URL that a reconstruction contains. */
 xetRoutes.get(`${cas}/xorbs/:hash`, async (c) => {
   const query = (name: string) => c.req.query(name) ?? "";
   const asked = { bytes: query("bytes"), expires: query("expires"), signature: query("signature") };
@@ -193,7 +188,7 @@ xetRoutes.get(`${cas}/xorbs/:hash`, async (c) => {
     "Cache-Control": "private",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
-    // The response is sent without the router, which would have added this header.
+    // This response bypasses the router, which would have added the header.
     "Access-Control-Allow-Origin": "*",
   });
   await pipeline([bytes, ...sendInTurn(), outgoing]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));

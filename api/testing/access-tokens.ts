@@ -8,8 +8,6 @@ import { newId } from "#core/ids.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
 import { idHash, upsertArtifact } from "#core/oauth/artifacts/artifact-store.ts";
 
-/** The apps and the tokens of tests about access. Most are inserted as rows, because other tests cover how they are created. */
-
 const appInput = { name: "Paper Lantern", redirectUris: ["https://app.example.test/callback"], scopes: [...scopes] };
 
 export async function makeApp(owner: TestPerson): Promise<string> {
@@ -19,10 +17,6 @@ export async function makeApp(owner: TestPerson): Promise<string> {
 
 export type BoundApp = { clientId: string; secret: string };
 
-/**
- * An app that may exchange the email addresses of its organization's members for tokens. Writes the rows that the operator and
- * administrators would create.
- */
 export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   const { app, secret } = await createApp(operatorCommand, { ...appInput, owner: { orgId }, isConfidential: true }, from);
   await db().organization.update({ where: { id: orgId }, data: { plan: "enterprise" } });
@@ -32,7 +26,6 @@ export async function makeBoundApp(orgId: string): Promise<BoundApp> {
 
 export type Grant = { id: string; clientId: string };
 
-/** Writes the rows that the permissions modal would write for a user's consent to an app. Other tests cover the modal. */
 export async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: string[]): Promise<Grant> {
   const there = await db().oAuthConsent.findFirst({ where: { userId, clientId }, select: { id: true } });
   const consentId = there?.id ?? newId();
@@ -54,9 +47,7 @@ export async function accessToken({ id: accountId }: TestPerson, grant: Grant, h
   return token;
 }
 
-/**
- * Inserts a personal access token as a row, because creating one requires recent authentication and the number for each user is limited.
- */
+/** Creating a token would require recent authentication, and the number for each user is limited. */
 export async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
@@ -64,7 +55,7 @@ export async function personalToken({ id: userId }: TestPerson, held: readonly S
   return token;
 }
 
-/** Exchanges one token, with all scopes, and copies its row for each other set of scopes. */
+/** Exchanges one token, and copies its row for each other set of scopes. */
 export async function exchangedTokens(
   origin: string,
   bound: BoundApp,
@@ -83,10 +74,6 @@ export async function exchangedTokens(
   );
 }
 
-/**
- * Exchanges an email address for a token, as the organization's programs do
- * (docs/specification/organizations-and-tokens.md#token-exchange).
- */
 export async function exchangedToken(
   origin: string,
   { clientId, secret }: BoundApp,
@@ -108,10 +95,6 @@ export async function exchangedToken(
   return token;
 }
 
-/**
- * A CI job's token, inserted as rows (docs/specification/organizations-and-tokens.md#trusted-publishers). Other tests check issuers and
- * their claims.
- */
 export async function jobToken(
   subject: { repoId: string } | { userId: string },
   trustedBy: Partial<TestPerson> = {},

@@ -21,11 +21,7 @@ import {
   personalToken,
 } from "./access-tokens.ts";
 
-/**
- * The users of the access table. `owner` owns `own-…`. From `admin` to `unmet`, they are members of the organization that owns `org-…`.
- * `guest` has the role `read`. `unmet` has the role `write`, but lacks the second step that the organization requires. `stranger` and
- * `accepted` are not members. `guest` and `accepted` were accepted at the gated repositories.
- */
+/** `unmet` lacks the second step that the organization requires. `guest` and `accepted` were accepted at the gated repositories. */
 export const people = [
   "owner",
   "admin",
@@ -39,23 +35,14 @@ export const people = [
   "accepted",
 ] as const;
 type PersonName = (typeof people)[number];
-/** `job` is a CI job that the repository `org-private` trusts; it acts for no user. */
+/** A CI job that the repository `org-private` trusts. The job acts for no user. */
 export type Who = PersonName | "job";
 
-/**
- * The program that has the token. `personal`: the user's own, with a personal access token. `app` and `app-without-org`: the same app, with
- * and without a grant of the organization. `other-app`: another app with that grant. `unadmitted`: an app with that grant, which the
- * organization does not admit. `exchanged`: the organization's own app, which exchanged the user's email address for the token. `ci`: a CI
- * job, which exchanged its provider's ID token.
- */
+/** `unadmitted` has the grant, but the organization does not admit the app. `exchanged` has a token for the user's email address. */
 export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
 
-/**
- * `own-…` belong to the user `owner`, `org-…` to the organization, `admin-…` to its administrator, and `else-…` to another organization of
- * the same administrator. `…-by-app` were created by the app, `…-by-bound` by the organization's own app, `…-by-maker` by a member with the
- * role `contributor`, and the others by the owner or the administrator.
- */
+/** `else-…` belong to another organization of the administrator. `…-by-bound` were created by the organization's own app. */
 export const repoNames = [
   "own-public",
   "own-gated",
@@ -75,9 +62,6 @@ export type RepoKey = (typeof repoNames)[number];
 export const collectionNames = ["own-public", "own-private", "org-private", "admin-private", "else-private"] as const;
 export type CollectionKey = (typeof collectionNames)[number];
 
-/**
- * The sets of scopes that tokens have: none of the hub's scopes; each of these alone; combinations that are needed together; all scopes.
- */
 const hubScopes = scopes.filter((scope) => /repos|collections|discussions/.test(scope));
 export const scopeSets: readonly (readonly Scope[])[] = [
   scopes.filter((scope) => !hubScopes.includes(scope)),
@@ -99,11 +83,7 @@ export type AccessWorld = {
 
 type Handles = Record<"own" | "org" | "admin" | "else", string>;
 
-/**
- * Creates the users, tokens, repositories and collections of the access table.
- * @param origin of the service that exchanges email addresses for tokens
- * @param sets of scopes: each user gets a token of each kind for each set
- */
+/** @param origin of the service that exchanges email addresses for tokens @param sets of scopes, each for a token of each kind */
 export async function makeAccessWorld(origin: string, sets = scopeSets): Promise<AccessWorld> {
   const person = Object.fromEntries(
     await Promise.all(people.map(async (who) => [who, await signedInPerson(who)] as const)),
@@ -163,7 +143,7 @@ export async function makeAccessWorld(origin: string, sets = scopeSets): Promise
   }
   actors.push({ who: "job", hand: "ci", scopes: [], token: await jobToken({ repoId: repos["org-private"].id }) });
   actors.push({ who: "accepted", hand: "ci", scopes: [], token: await jobToken({ userId: person.accepted.id }) });
-  // Last, so that the tokens are older than the organization's requirements.
+  // The tokens must be older than the organization's requirements.
   await closeOrganization(organization.id, [appId, otherAppId]);
   return { actors, repos, collections, handles };
 }
@@ -178,13 +158,11 @@ async function makeRepo(
   const made = await createRepo(by.actor, { type: "model", owner: handle, name: key, isPrivate }, from);
   await commitTo(made, by, { "a.txt": "a" });
   await openDiscussion(by.actor, made, { title: "High water?" });
-  // Makes the repository look as if it had been created with a token of the app.
   if (clientId) await db().repo.update({ where: { id: made.id }, data: { createdByClientId: clientId } });
   const name = { type: made.type, owner: handle, name: made.name };
   return updateRepoSettings(by.actor, name, key.endsWith("gated") ? { gated: "manual" } : {}, from);
 }
 
-/** Makes the organization require a second step and allow only these apps. */
 async function closeOrganization(orgId: string, clientIds: string[]): Promise<void> {
   await db().organization.update({ where: { id: orgId }, data: { requiresSecondStep: true, appPolicy: "approved" } });
   await db().organizationApp.createMany({ data: clientIds.map((clientId) => ({ orgId, clientId, decision: "approved" })) });

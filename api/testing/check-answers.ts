@@ -4,12 +4,9 @@ import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "#core/ap
 import { api } from "../app.ts";
 import { openApiDocument } from "../openapi/document.ts";
 
-/**
- * Checks each response in the API's tests against the OpenAPI document, which must contain the operation, the status, the media type, and a
- * schema that describes every field of the body. A schema is compiled when it is first needed.
- */
+/** Each response must match the OpenAPI document, which must describe every field of the body. */
 
-/** `seen`: each successful response as `operationId status`. `problems`: responses that differ from the document. */
+/** `seen`: each successful response as `operationId status`. */
 export type Checked = { seen: Set<string>; problems: string[] };
 
 type Route = { pattern: RegExp; literals: number; operations: Record<string, ApiOperation> };
@@ -24,7 +21,7 @@ export function answerChecker() {
     const route = routes.find(({ pattern, operations }) => pattern.test(pathname) && operations[method]);
     const operation = route?.operations[method];
     if (!operation) {
-      // Outside `/api/` there are other protocols, and URLs that refuse every request are not in the document.
+      // Outside `/api/` are other protocols. The document omits URLs that refuse every request.
       if (pathname.startsWith("/api/") && method !== "options" && response.status < 400) {
         checked.problems.push(`${request.method} ${pathname} answers ${response.status}, and is not in the document`);
       }
@@ -49,7 +46,7 @@ export function answerChecker() {
       const extra = error?.params.additionalProperty ? ` (${error.params.additionalProperty})` : "";
       return `${error?.instancePath || "the body"} ${error?.message}${extra}: ${JSON.stringify(body).slice(0, 300)}`;
     }
-    // `application/octet-stream` in the document stands for a file, which has its own media type.
+    // In the document, `application/octet-stream` stands for a file with its own media type.
     return schema || described.content["application/octet-stream"] ? undefined : `${mediaType || "no type"} is not described`;
   }
 
@@ -58,10 +55,7 @@ export function answerChecker() {
 
 type Described = { document: ApiDocument; routes: Route[]; validatorOf: ReturnType<typeof validators> };
 
-/**
- * Each test file has its own modules, but the test files of a worker share one document and the schemas compiled so far. Their documents
- * would differ only in ORIGIN, which occurs only in descriptions.
- */
+/** A worker's test files share one document and its compiled schemas, because the documents would differ only in ORIGIN. */
 function described(): Described {
   const worker = globalThis as { apiDescribedForWorker?: Described };
   if (!worker.apiDescribedForWorker) {
@@ -75,7 +69,7 @@ function resolve(document: ApiDocument, response: ApiResponse | undefined): ApiR
   return response?.$ref ? document.components.responses[response.$ref.split("/").at(-1) ?? ""] : response;
 }
 
-/** Orders the routes so that the most specific comes first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
+/** The most specific first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
 function routesOf({ paths }: ApiDocument): Route[] {
   return Object.entries(paths)
     .map(([path, operations]) => ({
@@ -107,7 +101,7 @@ function validators(document: ApiDocument): (schema: ApiSchema) => ValidateFunct
 
 const ID = "https://hub.example.com/openapi.json";
 
-/** A copy of the schema that rejects fields that it does not describe, because readers of the document would not know these fields. */
+/** Rejects undescribed fields, because readers of the document would not know them. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -3,7 +3,6 @@ import type { TestPerson } from "#core/accounts/testing/people.ts";
 import { CLI_CLIENT_ID, ensureCliApp } from "#core/oauth/apps/create-app.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
 
-/** Signs a user in to the service's own command line: sends the command's requests, and allows them as the user does in a browser. */
 export async function signInByCli(
   origin: string,
   person: TestPerson,

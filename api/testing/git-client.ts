@@ -7,13 +7,9 @@ import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access
 import { childEnvironment } from "#core/env.ts";
 import { gitLauncher } from "#core/hub/git/git-launcher.ts";
 
-/** The result of a git command. */
 export type GitRun = { status: number | null; out: string; err: string };
 
-/**
- * Runs the real git as on a user's machine: with an author's name and email address, and without this machine's settings. A git launcher,
- * if there is one, starts git with a twentieth of the processor time.
- */
+/** Ignores this machine's git settings. A git launcher gives git a twentieth of the processor time. */
 export async function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
   const env = {
@@ -45,17 +41,14 @@ export async function git(directory: string, args: readonly string[], extra: Rec
   });
 }
 
-/** Runs git, and throws if the command fails. @returns its output */
 export async function mustGit(directory: string, args: readonly string[], extra?: Record<string, string>): Promise<string> {
   const { status, out, err } = await git(directory, args, extra);
   if (status !== 0) throw new Error(`git ${args.join(" ")} ended with ${status}: ${err}`);
   return out.trim();
 }
 
-/** An empty folder among the temporary files. */
 export const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "keyhook-git-"));
 
-/** A working copy with one commit on `main`. */
 export async function workingCopy(files: Record<string, string | Buffer> = { "README.md": "# Tide\n" }): Promise<string> {
   const directory = await emptyFolder();
   await mustGit(directory, ["init", "--quiet"]);
@@ -63,7 +56,6 @@ export async function workingCopy(files: Record<string, string | Buffer> = { "RE
   return directory;
 }
 
-/** Commits files in a working copy. @returns the commit */
 export async function commit(directory: string, files: Record<string, string | Buffer>, message = "Change"): Promise<string> {
   for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
   await mustGit(directory, ["add", "--all"]);
@@ -71,13 +63,11 @@ export async function commit(directory: string, files: Record<string, string | B
   return mustGit(directory, ["rev-parse", "HEAD"]);
 }
 
-/** Creates a personal access token for a user. */
 export async function tokenOf(person: TestPerson, ...scopes: string[]): Promise<string> {
   const input = { name: "git", scopes: scopes.length > 0 ? scopes : ["write-repos"], expiresInDays: null };
   return (await createPersonalAccessToken(person.actor, person.id, input, from)).token;
 }
 
-/** The URL of a repository for a user's git, with the token. */
 export function remote(origin: string, path: string, token?: string, user = "any"): string {
   const url = new URL(path, origin);
   if (token) Object.assign(url, { username: user, password: token });

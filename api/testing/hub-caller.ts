@@ -4,7 +4,6 @@ import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access
 
 export type Caller = TestPerson & { accessToken: string };
 
-/** A user with a personal access token. */
 export async function someCaller(...scopes: Scope[]): Promise<Caller> {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes: scopes.length > 0 ? scopes : (["manage-repos"] as Scope[]), expiresInDays: 1 };
@@ -12,7 +11,6 @@ export async function someCaller(...scopes: Scope[]): Promise<Caller> {
   return { ...person, accessToken: token };
 }
 
-/** Sends a request as a caller; a body that is not text is sent as JSON. The response's `body` is parsed if it is JSON. */
 export async function sendAs(caller: Caller | undefined, method: string, url: string, body?: unknown) {
   const response = await fetch(url, {
     method,
@@ -27,7 +25,6 @@ export async function sendAs(caller: Caller | undefined, method: string, url: st
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
-/** The lines of a commit (docs/specification/repositories-and-git.md#commits-over-the-api). */
 export const ndjson = (...lines: unknown[]): string => lines.map((line) => JSON.stringify(line)).join("\n");
 
 export const header = (changes: Record<string, unknown> = {}) => ({

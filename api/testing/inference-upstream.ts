@@ -3,12 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request that the provider received. */
 export type Received = { method: string; path: string; headers: IncomingMessage["headers"]; body: Record<string, unknown> };
 
 type Answer = (req: IncomingMessage, res: ServerResponse, body: Record<string, unknown>) => unknown;
 
-/** A model provider on this machine. It records its requests, counts waiting ones, and answers as configured. */
 export async function startUpstream() {
   const received: Received[] = [];
   const state = { answer: answerUsually as Answer, open: 0, ended: 0 };
@@ -29,7 +27,6 @@ export async function startUpstream() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     received,
     state,
-    /** Sets the answer to all further requests, and forgets those received so far. */
     answers: (answer: Answer = answerUsually) => {
       state.answer = answer;
       received.length = 0;
@@ -66,10 +63,7 @@ export function answerUsually(req: IncomingMessage, res: ServerResponse, body: R
   return res.end("data: [DONE]\n\n");
 }
 
-/**
- * A stream in the form of the usual providers: if usage was requested, each event has `usage: null` and the last one has the count of
- * tokens.
- */
+/** If usage was requested, each event has `usage: null` and the last one has the count of tokens. */
 export function chunks(body: Record<string, unknown>, words = WORDS): string[] {
   const isCounted = Object(body.stream_options).include_usage === true;
   const chunk = (choices: unknown[], usage: unknown = null) =>

@@ -5,7 +5,6 @@ import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/pe
 import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 
-/** A user with a token for git. */
 export async function somebodyWithToken(...scopes: Scope[]): Promise<TestPerson & { accessToken: string }> {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes, expiresInDays: 1 };
@@ -29,7 +28,6 @@ export type BatchObject = {
   error?: { code: number; message: string };
 };
 
-/** A batch request as git-lfs sends it. */
 export async function askBatch(
   origin: string,
   repo: Pick<Repo, "type" | "fullName">,
@@ -53,7 +51,6 @@ export async function askBatch(
 
 const idOf = ({ oid, size }: TestObject) => ({ oid, size });
 
-/** Requests a transfer of some objects, and throws if it is refused. */
 export async function actionsFor(
   origin: string,
   repo: Pick<Repo, "type" | "fullName">,

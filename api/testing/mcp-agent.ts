@@ -1,10 +1,9 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
-/** The URL at which an agent on the user's device listens. The agent may use another port each time (RFC 8252 §7.3). */
+/** The agent may use another port each time (RFC 8252 §7.3). */
 export const CALLBACK = "http://127.0.0.1:3118/callback";
 
-/** The state that a client of the Model Context Protocol keeps, in memory. */
 export class Agent implements OAuthClientProvider {
   readonly redirectUrl = CALLBACK;
   readonly clientMetadata: OAuthClientMetadata = {

@@ -2,10 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/**
- * Another party's MCP server. It rejects requests without a token for its audience, says where to get one (RFC 9728), and introspects the
- * tokens that it receives (RFC 7662).
- */
+/** RFC 9728 for the token's source, RFC 7662 for introspection. */
 export async function startMcpServer(authorizationServer: string) {
   let credentials = "";
   const server = createServer(async (req, res) => {
@@ -31,7 +28,6 @@ export async function startMcpServer(authorizationServer: string) {
   const resource = `${origin}/mcp`;
   return {
     resource,
-    /** Sets the credentials with which the server introspects tokens. It gets them when it is registered with our service. */
     useCredentials(authorization: string) {
       credentials = authorization;
     },

@@ -8,10 +8,7 @@ import { answerChecker } from "./check-answers.ts";
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/**
- * The two doors for programs, OAuth and the API with git, behind real HTTP. Each response of the API is checked against the OpenAPI
- * document; `stop` fails if a response differed from it.
- */
+/** `stop` fails if a response differed from the OpenAPI document. */
 export async function startApiWorld() {
   let checker: ReturnType<typeof answerChecker> | undefined;
   const checkedFetch: typeof api.fetch = async (request, ...rest) => {
@@ -34,7 +31,7 @@ export async function startApiWorld() {
   });
   return {
     ...world,
-    /** The API's successful responses so far, as `operationId status`. */
+    /** As `operationId status`. */
     answered: (): ReadonlySet<string> => checker?.checked.seen ?? new Set(),
     stop: async (): Promise<void> => {
       await world.stop();

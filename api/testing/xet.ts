@@ -3,7 +3,6 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { CHUNK_HEADER_BYTES, readChunkHeader, unpackChunk } from "#core/hub/xet/chunk.ts";
 import { someShard, type TestFile, type TestXorb } from "#core/hub/xet/testing/xet-files.ts";
 
-/** What a Xet client gets from a token request (Xet Protocol Specification 1.1, "CAS API"). */
 export type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 const bearer = (token: string | undefined): Record<string, string> => (token ? { authorization: `Bearer ${token}` } : {});
@@ -37,7 +36,6 @@ export const putXorb = (access: XetAccess, { hash, bytes }: Pick<TestXorb, "hash
 export const putShard = async (access: XetAccess, ...described: Parameters<typeof someShard>) =>
   postXet(access, "/v1/shards", await someShard(...described));
 
-/** Uploads a file that consists of whole xorbs, or of some of their chunks. */
 export async function uploadByXet(access: XetAccess, file: TestFile): Promise<void> {
   const xorbs = [...new Set(file.terms.map(({ xorb }) => xorb))];
   for (const xorb of xorbs) expect(await putXorb(access, xorb)).toMatchObject({ status: 200 });
@@ -54,7 +52,6 @@ export type Reconstruction = {
   fetch_info: Record<string, Fetch[]>;
 };
 
-/** Downloads as a client does, following the reconstruction. */
 export async function downloadByXet(access: XetAccess, hash: string, range?: { start: number; end: number }): Promise<Buffer> {
   const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {};
   const found = (await (await getXet(access, `/v1/reconstructions/${hash}`, headers)).json()) as Reconstruction;

@@ -24,7 +24,6 @@ import { currentSession, type SiteSession } from "../_server/session.ts";
 import { chosenTheme } from "../_server/theme.ts";
 import { dismissFirstStepsAction } from "./actions.ts";
 
-/** The start page: visitors read what the service is, and members see what to do next. */
 export default async function StartPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [session, { notice }] = await Promise.all([currentSession(), searchParams]);
   return (
@@ -75,7 +74,6 @@ const stepTexts: Record<FirstStep, Omit<ChecklistStep, "isDone">> = {
   },
 };
 
-/** The start page for a signed-in person. */
 async function Home({ session }: Readonly<{ session: SiteSession }>) {
   const { user } = session;
   const person = personActor(session);
@@ -166,7 +164,6 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
   );
 }
 
-/** The start page for visitors: shows what the service does. */
 async function Welcome() {
   const { BRAND_NAME, ORIGIN } = env();
   const { isOpen } = await readSignUpPolicy();
@@ -249,7 +246,6 @@ type FeatureProps = Readonly<{
   title: string;
   text: string;
   links: ReadonlyArray<Readonly<{ href: string; label: string }>>;
-  /** A picture or code. */
   children: ReactNode;
 }>;
 
@@ -274,7 +270,7 @@ function Feature({ title, text, links, children }: FeatureProps) {
 
 type PictureProps = Readonly<{ name: string; width: number; height: number; alt: string }>;
 
-/** A picture of one of our own screens, in the reader's theme; `npm run shots` takes it. */
+/** Taken by `npm run shots`, in the reader's theme. */
 async function Picture({ name, width, height, alt }: PictureProps) {
   const theme = await chosenTheme();
   const src = (of: string) => `/landing/${name}-${of}.webp`;

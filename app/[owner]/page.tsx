@@ -39,12 +39,10 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: owner && (owner.fullName === owner.handle ? owner.handle : `${owner.fullName} (${owner.handle})`) };
 }
 
-/** The public profile of a user or an organization, with its repositories and collections. Members also see the member list. */
 export default async function OwnerPage({ params, searchParams }: Props) {
   const [{ owner: handle }, query] = await Promise.all([params, searchParams]);
   const [owner, session] = await Promise.all([ownerOf(handle), currentSession()]);
   if (!owner) notFound();
-  // Each owner has one URL, in the handle's own spelling.
   if (owner.handle !== handle) redirect(`/${owner.handle}`);
   const person = session && personActor(session);
   const actor = person ?? anonymous;
@@ -79,7 +77,6 @@ export default async function OwnerPage({ params, searchParams }: Props) {
 type OwnerHeaderProps = Readonly<{
   owner: Owner;
   isOneself: boolean;
-  /** Whether the reader is a member of the organization, and so sees links to its pages. */
   isMember: boolean;
 }>;
 
@@ -134,7 +131,6 @@ function Fact({ icon, children }: Readonly<{ icon: ReactNode; children: ReactNod
 
 const LIKES_SHOWN = 8;
 
-/** The public repositories that a user likes. */
 async function LikesSection({ owner, page }: Readonly<{ owner: Owner; page: number }>) {
   const [items, total] = await Promise.all([
     listLikesOfUser(owner.id, page, LIKES_SHOWN),
@@ -173,7 +169,6 @@ async function LikesSection({ owner, page }: Readonly<{ owner: Owner; page: numb
   );
 }
 
-/** The members of the organization. Only members see it. */
 async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; person: Person; page: number }>) {
   const members = await listMembers(person, owner.id, { page });
   return (
@@ -205,13 +200,11 @@ async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; 
 type ReposSectionProps = Readonly<{
   owner: Owner;
   actor: Actor;
-  /** Whether the reader may create repositories here. */
   mayCreate: boolean;
 }>;
 
 const REPOS_SHOWN = 8;
 
-/** The latest repositories of each type that the reader may see. */
 async function ReposSection({ owner, actor, mayCreate }: ReposSectionProps) {
   const lists = await Promise.all(
     repoTypes.map(async (type) => ({ type, ...(await listRepos(actor, { type, owner: owner.handle, limit: REPOS_SHOWN })) })),
@@ -256,7 +249,6 @@ const COLLECTIONS_SHOWN = 6;
 
 type CollectionsSectionProps = Readonly<{ owner: Owner; actor: Actor; mayCreate: boolean }>;
 
-/** The collections of a user or an organization, in the owner's order. Renders nothing if the reader can neither see nor create one. */
 async function CollectionsSection({ owner, actor, mayCreate }: CollectionsSectionProps) {
   const { items, total } = await listCollections(actor, { owners: [owner.handle], pageSize: COLLECTIONS_SHOWN });
   if (total === 0 && !mayCreate) return null;

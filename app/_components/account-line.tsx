@@ -3,11 +3,9 @@ import { Avatar, avatarSrc } from "./avatar.tsx";
 
 type AccountLineProps = Readonly<{
   user: Readonly<{ username: string; fullName: string; email: string; avatarId: string | null }>;
-  /** A link at the end of the line: "Switch account". */
   action?: ReactNode;
 }>;
 
-/** The account that the page is about, as a band across a card. */
 export function AccountLine({ user, action }: AccountLineProps) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-y bg-sunken px-6 py-3">

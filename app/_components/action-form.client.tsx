@@ -11,35 +11,30 @@ import { submittedValues } from "./submitted-values.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
-/** The state of the form around a field. Outside an `ActionForm` it is empty, so fields also work in a plain `<form>`. */
+/** Empty outside an `ActionForm`, so that fields also work in a plain `<form>`. */
 export function useFormState(): FormState {
   return use(FormStateContext);
 }
 
 export type ActionFormProps = Readonly<{
-  /** A server action created with `formAction` (app/_server/form-action.ts). */
   action: FormAction;
-  /** The initial values of the fields, by name. */
   values?: FormValues;
-  /** Names the form for assistive technology if no heading does. */
+  /** For assistive technology if no heading names the form. */
   label?: string;
   className?: string;
   children: ReactNode;
 }>;
 
-/**
- * A form that keeps the input and shows messages beside the fields. It works without JavaScript: the action's response is then the whole
- * page. Browser validation is off, so that all messages come from one place in one wording.
- */
+/** Browser validation is off, so that all messages come from one place. */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
-  // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
+  // Without JavaScript, the browser sends the form with the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);
   // If a request has the fields of two forms, `returned` can be the result of another form's action (S138).
   const state = returned?.errors ? returned : first;
   const form = useRef<HTMLFormElement>(null);
-  // The fields that were edited since the last refusal. Their messages no longer apply.
+  // Messages about fields edited since the last refusal no longer apply.
   const [changed, setChanged] = useState<Readonly<{ since?: FormState; names: readonly string[] }>>({ names: [] });
   const corrected = changed.since === state ? changed.names : [];
   const shown = {
@@ -74,17 +69,12 @@ export function ActionForm({ action, values = {}, label, className, children }: 
 export type SubmitButtonProps = ButtonLook &
   Readonly<{
     children: ReactNode;
-    /** For a form with several buttons: the name and value that this button sends. */
     name?: string;
     value?: string;
     className?: string;
   }>;
 
-/**
- * Submits the form around it and shows that it is sending. Meanwhile the button stays focusable (a disabled button would lose the keyboard
- * focus) and ignores further presses, so that a double click submits once. In a grid, the button keeps its own width unless `isWide` is
- * set.
- */
+/** While sending, the button stays focusable, because a disabled button would lose the keyboard focus. */
 export function SubmitButton({ children, name, value, className, variant = "primary", size, isWide }: SubmitButtonProps) {
   const { pending, data } = useFormStatus();
   const isPressed = pending && (name === undefined || data?.get(name) === value);
@@ -110,11 +100,9 @@ export function SubmitButton({ children, name, value, className, variant = "prim
 export type ActionButtonProps = SubmitButtonProps &
   Pick<ActionFormProps, "action" | "label"> &
   Readonly<{
-    /** Hidden values that the form also sends. */
     fields?: Readonly<Record<string, string>>;
   }>;
 
-/** A form that is only a button. */
 export function ActionButton({ action, label, fields = {}, ...submit }: ActionButtonProps) {
   return (
     <ActionForm action={action} label={label} className="grid gap-2">
@@ -130,10 +118,7 @@ const STALE =
   "The service was updated while this page was open. Nothing was changed. Copy the text that you still need, then reload the page and try again.";
 const UNSENT = "The server did not respond. Check your connection, and try again if the change was not made.";
 
-/**
- * Wraps an action for a form in the browser. Without it, a failed request would replace the form and its input with app/global-error.tsx;
- * here the failure becomes a message. For browsers without scripts, server/replace-failed-page.ts does the same.
- */
+/** A failed request would replace the form and the input with app/global-error.tsx. */
 function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {
@@ -145,7 +130,7 @@ function keepInput(action: FormAction): FormAction {
   };
 }
 
-/** The message for an action that failed in the browser. Throws Next's own signals, such as redirects, again. */
+/** Rethrows Next's own signals, such as redirects. */
 export function failureOf(error: unknown): string {
   unstable_rethrow(error);
   return unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;

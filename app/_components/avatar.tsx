@@ -11,16 +11,13 @@ const sizes = {
 const tiles = ["bg-tile-1", "bg-tile-2", "bg-tile-3", "bg-tile-4", "bg-tile-5", "bg-tile-6"] as const;
 
 export type AvatarProps = Readonly<{
-  /** The name of the user, organization or app; its initial is shown if there is no picture. */
   name: string;
-  /** The URL of a picture on our own origin. */
   src?: string | undefined;
   size?: keyof typeof sizes;
-  /** People are round; organizations and apps are square. */
   kind?: "person" | "organization" | "app";
 }>;
 
-/** A picture or an initial. Decorative: the name is always beside it in text. */
+/** Decorative, because the name is always beside the picture. */
 export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps) {
   const className = classNames("shrink-0 select-none", kind === "person" ? "rounded-full" : "rounded-control", sizes[size]);
   if (src) {
@@ -34,17 +31,13 @@ export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps)
   );
 }
 
-/** Computed from the name, so that a name has the same color on every page. */
 function tileOf(name: string): string {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
   return tiles[sum % tiles.length] ?? tiles[0];
 }
 
-/**
- * The URL of the picture of a user or an organization; the service draws a picture if there is none. The ID gives each new picture its own
- * URL.
- */
+/** The ID gives each new picture its own URL. */
 export function avatarSrc(handle: string, avatarId: string | null | undefined): string {
   const path = `/avatars/${encodeURIComponent(handle)}`;
   return avatarId ? `${path}?v=${avatarId}` : path;

@@ -1,6 +1,6 @@
 type BrandMarkProps = Readonly<{ className?: string }>;
 
-/** A key whose blade ends in a hook. Decorative: the brand's name is beside it. */
+/** Decorative, because the brand's name is beside the mark. */
 export function BrandMark({ className = "size-5" }: BrandMarkProps) {
   return (
     <svg

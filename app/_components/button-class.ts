@@ -1,11 +1,10 @@
 import { classNames } from "./class-names.ts";
 
 const variants = {
-  /** The main action of the page. A page should have one such button (docs/ui.md). */
+  /** At most one on a page. */
   primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
   secondary: "border-line bg-surface text-ink hover:bg-sunken",
   danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",
-  /** The last step of a destructive action, inside its confirmation. */
   destroy: "border-bad bg-bad text-on-bad hover:opacity-90",
   quiet: "border-transparent bg-transparent text-muted hover:bg-sunken hover:text-ink",
 } as const;
@@ -13,18 +12,16 @@ const variants = {
 const sizes = {
   medium: "h-10 gap-2 px-4 text-body",
   small: "h-8 gap-1.5 px-3 text-small",
-  /** A square for an icon alone; the button then has an `aria-label`. */
+  /** Needs an `aria-label`. */
   icon: "size-8 shrink-0",
 } as const;
 
 export type ButtonLook = Readonly<{
   variant?: keyof typeof variants;
   size?: keyof typeof sizes;
-  /** Fills the width of its container. */
   isWide?: boolean;
 }>;
 
-/** The look of a button, for elements that are not a `<button>`: a link, a `<summary>`. */
 export function buttonClass({ variant = "secondary", size = "medium", isWide }: ButtonLook, className?: string): string {
   return classNames(
     "inline-flex select-none items-center justify-center whitespace-nowrap rounded-control border font-medium motion-safe:transition-colors",

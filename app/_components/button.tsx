@@ -6,14 +6,12 @@ export { type ButtonLook, buttonClass };
 
 type ButtonProps = ComponentProps<"button"> & ButtonLook;
 
-/** A button that does not submit; forms use `SubmitButton`. */
 export function Button({ variant, size, isWide, className, type = "button", ...rest }: ButtonProps) {
   return <button type={type} className={buttonClass({ variant, size, isWide }, className)} {...rest} />;
 }
 
 type ButtonLinkProps = ComponentProps<typeof Link> & ButtonLook;
 
-/** A link that looks like a button: it navigates and changes nothing. */
 export function ButtonLink({ variant, size, isWide, className, ...rest }: ButtonLinkProps) {
   return <Link prefetch={false} className={buttonClass({ variant, size, isWide }, className)} {...rest} />;
 }

@@ -9,12 +9,10 @@ import { ThemeSwitch } from "./theme-switch.tsx";
 type CardFrameProps = Readonly<{
   /** `sign-in` for a form of a few fields, `modal` for the consent and device pages. */
   width?: "sign-in" | "modal";
-  /** Below the card, such as "What does this mean?" */
   footnote?: ReactNode;
   children: ReactNode;
 }>;
 
-/** A single card in the middle of the page, with no other navigation: sign-in, consent, devices, and the pages that emails link to. */
 export function CardFrame({ width = "sign-in", footnote, children }: CardFrameProps) {
   return (
     <div className="flex flex-1 flex-col items-center justify-center px-4 py-8">
@@ -34,11 +32,9 @@ export function CardFrame({ width = "sign-in", footnote, children }: CardFramePr
 
 type CardHeaderProps = Readonly<{
   title: ReactNode;
-  /** One sentence under the title. */
   children?: ReactNode;
 }>;
 
-/** The top of a `CardFrame`: the brand's mark and the title. */
 export function CardHeader({ title, children }: CardHeaderProps) {
   return (
     <header className="px-6 pt-6">
@@ -51,7 +47,6 @@ export function CardHeader({ title, children }: CardHeaderProps) {
   );
 }
 
-/** A link to another page, at the bottom of a `CardFrame`. */
 export function CardFooter({ children }: Readonly<{ children: ReactNode }>) {
   return <footer className="border-line border-t bg-sunken px-6 py-3.5 text-center text-muted text-small">{children}</footer>;
 }
@@ -59,11 +54,10 @@ export function CardFooter({ children }: Readonly<{ children: ReactNode }>) {
 type GoneProps = Readonly<{
   title: ReactNode;
   children: ReactNode;
-  /** How to continue: a way to get a new link, or a link to another page. */
   action: ReactNode;
 }>;
 
-/** The page for an emailed link, a code or a question that is no longer valid. Unknown, used, replaced and expired links look the same. */
+/** Unknown, used, replaced and expired links must look the same. */
 export function Gone({ title, children, action }: GoneProps) {
   return (
     <CardFrame>

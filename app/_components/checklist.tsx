@@ -7,12 +7,10 @@ import { SectionCard } from "./page-layout.tsx";
 
 export type ChecklistStep = Readonly<{
   title: string;
-  /** One sentence: the purpose, or what to do. */
   text: ReactNode;
   isDone: boolean;
-  /** The page on which the step is done; absent if it is done outside of our pages. */
+  /** Absent if the step is done outside of our pages. */
   href?: string;
-  /** A button for a step that only a person can confirm. */
   action?: ReactNode;
 }>;
 
@@ -23,7 +21,6 @@ type ChecklistProps = Readonly<{
   dismiss: ActionButtonProps["action"];
 }>;
 
-/** Steps with their progress. The list works without scripts. Pages no longer show it once all steps are done. */
 export function Checklist({ title, description, steps, dismiss }: ChecklistProps) {
   const done = steps.filter(({ isDone }) => isDone).length;
   return (

@@ -10,7 +10,6 @@ const tones = {
 
 export type ChipProps = Readonly<{ tone?: keyof typeof tones; children: ReactNode }>;
 
-/** A state in a word or two. The color only repeats what the word says. */
 export function Chip({ tone = "neutral", children }: ChipProps) {
   return (
     <span

@@ -35,6 +35,6 @@ describe("highlight", () => {
     expect(await highlight(text, "a.ino")).toBeUndefined();
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(1_000);
-    // The timeout is long, because the subprocess has a low priority and its limit counts only its own processor time.
+    // The subprocess has a low priority, and its limit counts only processor time.
   }, 120_000);
 });

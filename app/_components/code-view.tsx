@@ -4,14 +4,12 @@ import { withHtml } from "./safe-html.ts";
 
 type CodeViewProps = Readonly<{
   text: string;
-  /** The file's name, which decides the language and labels the code for screen readers. */
+  /** The name decides the language. */
   name: string;
 }>;
 
-/** The number of lines that are shown. A link leads to the whole file. */
 const LINES_MAX = 3_000;
 
-/** A text file with its lines numbered; the URL of line 12 ends in `#L12`. */
 export async function CodeView({ text, name }: CodeViewProps) {
   const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split(/\r\n|\n|\r/);
   const shown = lines.slice(0, LINES_MAX);
@@ -35,7 +33,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   );
 }
 
-/** There may be thousands of links, so the Tab key skips them and stops once for the whole text. */
+/** There may be thousands of links, so the Tab key stops once for the whole text. */
 function lineNumbers(count: number): SafeHtml {
   const links = Array.from({ length: count }, (_, index) => {
     const line = index + 1;
@@ -44,14 +42,12 @@ function lineNumbers(count: number): SafeHtml {
   return links.join("") as SafeHtml;
 }
 
-/** Longer texts are shown without colors. */
 const COLORED_MAX_CHARACTERS = 64 * 1024;
 const COLORED_LINE_MAX_CHARACTERS = 2_000;
 const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "makefile", gemfile: "ruby", rakefile: "ruby" };
 
 const lowlight = createLowlight(common);
 
-/** A text with syntax colors; undefined if the file's name reveals no known language, or the text is too long or takes too long. */
 export async function highlight(text: string, fileName: string): Promise<SafeHtml | undefined> {
   const language = languageOf(fileName);
   if (!language || text.length > COLORED_MAX_CHARACTERS) return undefined;

@@ -6,15 +6,13 @@ import { buttonClass } from "./button-class.ts";
 
 type CopyButtonProps = Readonly<{
   value: string;
-  /** What is copied, for the button's name: "Copy client ID". */
   label: string;
-  /** The text on the button: "Copy as curl". Without a text, the button has only an icon. */
   children?: string;
 }>;
 
 const SHOWN_MS = 2_000;
 
-/** Copies a value. Without JavaScript the button is hidden, and people select the value itself. */
+/** Without JavaScript the button is hidden. */
 export function CopyButton({ value, label, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

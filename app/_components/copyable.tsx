@@ -7,7 +7,6 @@ type CopyFieldProps = Readonly<{
   value: string;
 }>;
 
-/** A value to copy (an ID, a URL), with its label above and a copy button at its end. */
 export function CopyField({ label, value }: CopyFieldProps) {
   return (
     <div className="grid gap-1">
@@ -22,7 +21,6 @@ export function CopyField({ label, value }: CopyFieldProps) {
   );
 }
 
-/** A URL or path is broken after a slash, if possible. */
 export function UrlText({ children: url }: Readonly<{ children: string }>) {
   return url.split(/(?<=\/)(?!\/)/).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
@@ -35,16 +33,14 @@ export function UrlText({ children: url }: Readonly<{ children: string }>) {
 
 type CodeBlockProps = Readonly<{
   code: string;
-  /** The name of the code, for the copy button and for screen readers: "curl command". */
   label: string;
 }>;
 
-/** Code to copy. Long lines are wrapped. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     <section aria-label={label} className="relative rounded-control border border-line bg-sunken p-3">
       <pre className="wrap-anywhere whitespace-pre-wrap leading-5">
-        {/* The first line leaves room for the button. */}
+        {/* Leaves room for the button. */}
         <span className="float-right h-5 w-8" />
         <code>{code}</code>
       </pre>
@@ -58,11 +54,9 @@ export function CodeBlock({ code, label }: CodeBlockProps) {
 type SecretOnceProps = Readonly<{
   label: string;
   value: string;
-  /** Where to keep the secret, and its purpose. */
   children?: ReactNode;
 }>;
 
-/** A secret that was just created. The service never shows it again. */
 export function SecretOnce({ label, value, children }: SecretOnceProps) {
   return (
     <div className="grid gap-3">

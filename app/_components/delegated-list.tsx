@@ -1,7 +1,6 @@
 import { counted } from "#core/counted.ts";
 import type { Delegated } from "#core/webhooks/delegated.ts";
 
-/** The webhooks, schedules, relays and jobs of an app or a token, which stop when its access ends. Renders nothing if there are none. */
 export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated | undefined; of: "app" | "token" }>) {
   if (!delegated) return null;
   const { webhooks, schedules, relays, runs, more } = delegated;

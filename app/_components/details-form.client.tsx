@@ -9,28 +9,17 @@ import type { FormAction } from "./form-state.ts";
 
 type ConfirmDestructiveProps = Readonly<{
   action: FormAction;
-  /** The first button: "Delete this app". */
   trigger: string;
-  /** The question, which names the object: "Delete Paper Lantern?" */
   title: ReactNode;
-  /** The last button, which repeats the action: "Delete Paper Lantern". */
   confirm: string;
-  /**
-   * For serious actions: the text that the person has to type, usually the object's name. The action receives the typed text as
-   * `confirmation` and checks it.
-   */
+  /** The text that the user has to type. The action gets the text as `confirmation` and must check it. */
   phrase?: string;
-  /** What will happen if the person confirms. */
   children: ReactNode;
   size?: ButtonLook["size"];
-  /** For an action on each item of a list: the first button is then less prominent. */
   isQuiet?: boolean;
 }>;
 
-/**
- * Asks before something is destroyed, in place, also without JavaScript. If the action is refused, the question stays open and shows the
- * reason.
- */
+/** Works without JavaScript. After a refusal, the question stays open and shows the reason. */
 export function ConfirmDestructive({ action, ...question }: ConfirmDestructiveProps) {
   return (
     <ActionForm action={action} className="grid gap-3">
@@ -69,23 +58,18 @@ function Question({ trigger, title, confirm, phrase, children, size, isQuiet }: 
   );
 }
 
-/** Whether the enclosing form's action refused the last submission. */
 export function useIsRefused(): boolean {
   const { errors, message } = useFormState();
   return Object.keys(errors).length > 0 || message?.tone === "bad";
 }
 
 type FormDetailsProps = Readonly<{
-  /** The button that opens the form: "Edit title". */
   trigger: ReactNode;
   look?: ButtonLook;
 }> &
   Omit<ActionFormProps, "className">;
 
-/**
- * A form that opens in place, also without JavaScript. The form stays open when its action was refused. Give it a `key` made of the values
- * that it changes, so that it closes after a success, and place a `CancelButton` beside the submit button.
- */
+/** Works without JavaScript. Needs a `key` made of the values that the form changes, so that the form closes after a success. */
 export function FormDetails({ trigger, look, children, ...form }: FormDetailsProps) {
   return (
     <ActionForm {...form} className="grid gap-3 has-[details[open]]:w-full">

@@ -7,18 +7,16 @@ import { Chip } from "./chip.tsx";
 
 type DiffViewProps = Readonly<{
   diff: Diff;
-  /** The URL of a file's version after the change. Without this function there are no links to files. */
+  /** Without this function there are no links to files. */
   hrefOf?: (file: DiffFile) => string | undefined;
-  /** The reason why lines are not shown, if the reader may not see them. */
+  /** Set if the reader may not see the lines. */
   withheld?: string;
 }>;
 
-/** A file with more changed lines than this is collapsed at first. */
 const OPEN_LINES_MAX = 400;
 
 const number = new Intl.NumberFormat("en");
 
-/** The changed files: in a commit, in a pull request, or between two revisions. */
 export function DiffView({ diff, hrefOf, withheld }: DiffViewProps) {
   const { files, fileCount, additions, deletions, isCut } = diff;
   if (fileCount === 0) return <p className="text-muted">There are no differences.</p>;
@@ -68,7 +66,6 @@ const looks: Record<FileStatus, { word: string; tone: "good" | "bad" | "neutral"
   "type-changed": { word: "Type changed", tone: "warn" },
 };
 
-/** One file of a diff: its status, and its lines, which can be collapsed. */
 function DiffFileCard({ id, file, href, isOpen, isWithheld }: DiffFileCardProps) {
   const { path, oldPath, status, additions, deletions, isBinary } = file;
   const { word, tone } = looks[status];
@@ -119,7 +116,7 @@ function noteOf({ oldMode, newMode, hunks, isBinary, isCut, status }: DiffFile, 
 
 type DiffLinesProps = Readonly<{ label: string; hunks: readonly DiffHunk[] }>;
 
-/** Lines with their old and new numbers. Their style is in content.css, because there are thousands of lines. */
+/** The style is in content.css, because there are thousands of lines. */
 export function DiffLines({ label, hunks }: DiffLinesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
@@ -161,7 +158,6 @@ function Line({ line: { kind, oldNumber, newNumber, text, isUnended } }: Readonl
   );
 }
 
-/** How many lines were added and removed. */
 function LineCounts({ additions, deletions }: Readonly<{ additions: number; deletions: number }>) {
   return (
     <span className="whitespace-nowrap font-mono text-fine">

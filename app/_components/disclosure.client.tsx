@@ -4,21 +4,15 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 
 type DisclosureProps = Readonly<{
-  /** The button that opens and closes the content. Its text never changes. */
   trigger: ReactNode;
   look?: ButtonLook;
   triggerClass?: string;
-  /** Whether the content is open at first, for example after a refusal. */
   isOpen?: boolean;
   className?: string;
-  /** One element. */
   children: ReactNode;
 }>;
 
-/**
- * A question, a form or a menu that opens below its button, also without JavaScript. At most one is open at a time. Escape and
- * `CancelButton` close it, and so does a click elsewhere unless something was filled in.
- */
+/** Works without JavaScript. A click elsewhere closes the content only while no field has changed. */
 export function Disclosure({ trigger, look = {}, triggerClass, isOpen, className, children }: DisclosureProps) {
   const details = useRef<HTMLDetailsElement>(null);
   // A refusal opens the content. Typing then removes the message, but must not close the content.
@@ -49,7 +43,6 @@ export function Disclosure({ trigger, look = {}, triggerClass, isOpen, className
   );
 }
 
-/** Closes the `Disclosure` around it, and resets what was filled in. Without JavaScript, its trigger closes it. */
 export function CancelButton({ size, isWide }: Pick<ButtonLook, "size" | "isWide">) {
   return (
     <button

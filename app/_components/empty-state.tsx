@@ -3,15 +3,11 @@ import type { ReactNode } from "react";
 
 type EmptyStateProps = Readonly<{
   Icon?: LucideIcon;
-  /** A heading element if the page has no other content. */
   title: ReactNode;
-  /** What would be here, and what to do next. */
   children: ReactNode;
-  /** The next step, as a button. */
   action?: ReactNode;
 }>;
 
-/** Shown instead of an empty list, with the next step. */
 export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center px-6 py-12 text-center">

@@ -1,7 +1,5 @@
-/** Text around a match, in pieces. */
 export type ExcerptParts = ReadonlyArray<Readonly<{ text: string; isMatch: boolean }>>;
 
-/** Shows which words match. */
 export function Excerpt({ of }: Readonly<{ of: ExcerptParts }>) {
   return (
     <span className="wrap-anywhere block max-w-reading">

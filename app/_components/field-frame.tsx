@@ -1,23 +1,19 @@
 import type { ReactNode } from "react";
 
-/** The look of all fields and selects. */
 export const controlClass =
   "w-full rounded-control border border-edge bg-surface px-3 text-body text-ink aria-invalid:border-bad disabled:bg-sunken disabled:text-muted";
 
 type FieldFrameProps = Readonly<{
   id: string;
   label: ReactNode;
-  /** What to enter, shown before anything goes wrong. */
   hint?: ReactNode;
   error?: ReactNode;
-  /** Says "optional" beside the label: most fields are required, so the exceptions are marked. */
   isOptional?: boolean;
-  /** Stands at the end of the label's line, for example "Forgot password?". */
   aside?: ReactNode;
   children: ReactNode;
 }>;
 
-/** The ids of a field's hint and error, as its control must name them in `aria-describedby`. */
+/** For the control's `aria-describedby`. */
 export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: ReactNode }): string | undefined {
   return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined;
 }
@@ -31,7 +27,7 @@ export function FieldError({ id, error }: Readonly<{ id: string; error: ReactNod
   );
 }
 
-/** Label, hint and error around one control. The control must have the id, `describedBy()` and `aria-invalid` itself. */
+/** The control must set the id, `describedBy()` and `aria-invalid`. */
 export function FieldFrame({ id, label, hint, error, isOptional, aside, children }: FieldFrameProps) {
   return (
     <div className="grid gap-1.5">
@@ -53,7 +49,6 @@ export function FieldFrame({ id, label, hint, error, isOptional, aside, children
   );
 }
 
-/** The hint of the name of a user or an organization. */
 export const handleRule = (
   <>
     Use letters, digits and single{" "}

@@ -11,11 +11,10 @@ type FieldProps = Readonly<{
   name: string;
   label: ReactNode;
   hint?: ReactNode;
-  /** Overrides the form's own message for this name. */
   error?: string;
   isOptional?: boolean;
   aside?: ReactNode;
-  /** For IDs, hostnames and codes: browsers neither complete nor correct them. */
+  /** Browsers neither complete nor correct these values. */
   isMono?: boolean;
 }> &
   Omit<ComponentProps<"input">, "name" | "id" | "type"> &
@@ -23,7 +22,6 @@ type FieldProps = Readonly<{
 
 const verbatim = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
 
-/** One line of text. Takes its value and its message from the form around it by `name`. */
 export function Field({ name, label, hint, error, isOptional, aside, isMono, type = "text", className, ...input }: FieldProps) {
   const id = useId();
   const { values, errors } = useFormState();
@@ -53,12 +51,10 @@ type TextAreaProps = Readonly<{
   hint?: ReactNode;
   error?: ReactNode;
   isOptional?: boolean;
-  /** For lists of URLs and code. */
   isMono?: boolean;
 }> &
   Omit<ComponentProps<"textarea">, "name" | "id">;
 
-/** Several lines of text; it grows with its content. */
 export function TextArea({ name, label, hint, error, isOptional, isMono, className, ...area }: TextAreaProps) {
   const id = useId();
   useEarlyInput(id);
@@ -92,7 +88,6 @@ export type SelectProps = Readonly<{
   isOptional?: boolean;
 }>;
 
-/** A choice among a few values, with the browser's own list. */
 export function Select({ name, label, options, defaultValue, hint, error, isOptional }: SelectProps) {
   const id = useId();
   const { values, errors } = useFormState();
@@ -102,8 +97,7 @@ export function Select({ name, label, options, defaultValue, hint, error, isOpti
   return (
     <FieldFrame {...{ id, label, hint, error: message, isOptional }}>
       <SelectBox
-        // After an action React resets the form, and with it a select to its first option. A new key makes it start with the kept
-        // value.
+        // After an action, React resets a select to the first option. A new key restores the kept value.
         key={value}
         id={id}
         name={name}
@@ -122,7 +116,6 @@ export function Select({ name, label, options, defaultValue, hint, error, isOpti
   );
 }
 
-/** The browser's own list of choices, with our arrow. */
 export function SelectBox({ className, ...select }: ComponentProps<"select">) {
   return (
     <div className="relative">
@@ -135,13 +128,11 @@ export function SelectBox({ className, ...select }: ComponentProps<"select">) {
 type PasswordFieldProps = Readonly<{
   name: string;
   label: ReactNode;
-  /** Tells password managers whether to fill in or to suggest a password. */
   autoComplete: "current-password" | "new-password";
   hint?: ReactNode;
   aside?: ReactNode;
 }>;
 
-/** A password field with a switch to show what was typed. The server never fills it in again. */
 export function PasswordField({ name, label, autoComplete, hint: rule, aside }: PasswordFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
@@ -179,7 +170,6 @@ export function PasswordField({ name, label, autoComplete, hint: rule, aside }: 
 }
 
 type ChoiceRowProps = Readonly<{
-  /** Checkboxes may share a name and then send several values. */
   type: "checkbox" | "radio";
   name: string;
   value?: string;
@@ -187,13 +177,9 @@ type ChoiceRowProps = Readonly<{
   hint?: ReactNode;
   defaultChecked?: boolean;
   isDisabled?: boolean;
-  /**
-   * Whether the row has a box: rows for a choice among things (organizations, kinds of app) have one, rows in a list of statements do not.
-   */
   isBoxed?: boolean;
 }>;
 
-/** A checkbox or radio button with a sentence; the whole row is its label. */
 export function ChoiceRow(props: ChoiceRowProps) {
   const { type, name, value = "on", label, hint, defaultChecked = false, isDisabled, isBoxed } = props;
   const id = useId();
@@ -206,14 +192,14 @@ export function ChoiceRow(props: ChoiceRowProps) {
       )}
     >
       <input
-        // A new key for the same reason as in `Select`: React's reset after an action must not restore the first value.
+        // React's reset after an action must not restore the first value.
         key={String(isChecked)}
         type={type}
         name={name}
         value={value}
         defaultChecked={isChecked}
         disabled={isDisabled}
-        // The accessible name is the sentence alone. Without this, the hint inside the label would become part of the name.
+        // Without this attribute, the hint inside the label would become part of the accessible name.
         aria-labelledby={`${id}-label`}
         aria-describedby={hint ? `${id}-hint` : undefined}
         className="mt-1 size-4 shrink-0"
@@ -234,7 +220,6 @@ export function ChoiceRow(props: ChoiceRowProps) {
 
 type ChoicesProps = Readonly<{
   legend: ReactNode;
-  /** For a choice that its section already names: then only screen readers read the legend. */
   isLegendHidden?: boolean;
   name: string;
   options: ReadonlyArray<Readonly<{ value: string; label: ReactNode; hint?: ReactNode }>>;
@@ -242,7 +227,6 @@ type ChoicesProps = Readonly<{
   className?: string;
 }>;
 
-/** A choice among a few options. */
 export function Choices({ legend, isLegendHidden, name, options, defaultValue, className }: ChoicesProps) {
   const id = useId();
   const error = useFormState().errors[name];
@@ -259,7 +243,7 @@ export function Choices({ legend, isLegendHidden, name, options, defaultValue, c
   );
 }
 
-/** Whether the form's state ticks this box; undefined if the form was not sent and has no value of this name. */
+/** Undefined if the form was not sent and has no value of this name. */
 function isKept({ values, isSubmitted }: FormState, name: string, value: string): boolean | undefined {
   const kept = values[name];
   if (kept === undefined) return isSubmitted ? false : undefined;
@@ -268,20 +252,16 @@ function isKept({ values, isSubmitted }: FormState, name: string, value: string)
 
 type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEnd">;
 
-/**
- * Keeps what the person typed into a text area before the page's scripts ran. React leaves inputs alone when it hydrates the page, but
- * resets a text area to its first value, possibly in the middle of a sentence.
- */
+/** React resets a text area during hydration, possibly in the middle of a sentence. */
 function useEarlyInput(id: string): void {
-  // Read during rendering, because an effect would run after the reset. On a page that the browser rendered, the element does not
-  // exist yet.
+  // An effect would run after the reset. On a page that the browser rendered, the element does not exist yet.
   const [typed] = useState(() => readTyped(id));
   useLayoutEffect(() => {
     const area = typed && find(id);
     if (!area) return;
-    // The person has typed since then, so this value is newer than the one that was read.
+    // The user has typed since the value was read.
     if (area.value !== area.defaultValue) return;
-    // The person had typed and selected nothing before, so a selection that was made since then stays.
+    // A selection that the user made since then stays.
     if (typed.value === area.value && typed.selectionEnd === 0) return;
     if (typed.value !== area.value) area.value = typed.value;
     area.setSelectionRange(typed.selectionStart, typed.selectionEnd);

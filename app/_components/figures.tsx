@@ -5,15 +5,12 @@ import { classNames } from "./class-names.ts";
 export type Figure = Readonly<{
   label: string;
   value: ReactNode;
-  /** A few words below the figure. */
   note?: ReactNode;
-  /** The page with details. */
   href?: string;
 }>;
 
 type FiguresProps = Readonly<{ figures: readonly Figure[] }>;
 
-/** Figures with their labels, as many per row as fit. */
 export function Figures({ figures }: FiguresProps) {
   return (
     <dl className="grid grid-cols-2 gap-x-5 gap-y-5 sm:grid-cols-3 xl:grid-cols-4">
@@ -40,19 +37,18 @@ export function Figures({ figures }: FiguresProps) {
 
 type MeterProps = Readonly<{
   label: string;
-  /** The amount in words: `3 GB of 50 GB`. */
   text: string;
   value: number;
-  /** Null if there is no limit. Then there is no bar. */
+  /** Null if there is no limit. */
   max: number | null;
 }>;
 
 const WIDTH = 1_000;
-/** The least width of a bar, so that a small amount is visible. Zero draws nothing. */
+/** Makes a small amount visible. Zero draws nothing. */
 const SMALLEST = 8;
 const NEARLY_FULL = 0.9;
 
-/** How much of a limit is used. The visible bar is an SVG: the browser's own bar with rounded corners looks filled at zero. */
+/** The bar is an SVG, because the browser's own rounded bar looks filled at zero. */
 export function Meter({ label, text, value, max }: MeterProps) {
   const share = max === null ? 0 : max === 0 ? 1 : value / max;
   const state = share >= 1 ? "full" : share >= NEARLY_FULL ? "nearly full" : undefined;
@@ -87,6 +83,5 @@ export function Meter({ label, text, value, max }: MeterProps) {
   );
 }
 
-/** `3 GB of 50 GB` */
 export const ofLimit = (used: string, limit: string | null): string =>
   limit === null ? `${used}, no limit` : `${used} of ${limit}`;

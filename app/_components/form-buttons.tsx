@@ -1,7 +1,6 @@
 import { SubmitButton, type SubmitButtonProps } from "./action-form.client.tsx";
 import { ButtonLink } from "./button.tsx";
 
-/** The end of a form: its button, and a link back without a change. */
 export function FormButtons({ cancelHref, ...submit }: SubmitButtonProps & Readonly<{ cancelHref: string }>) {
   return (
     <div className="flex flex-wrap gap-3">

@@ -8,13 +8,10 @@ import { ChoiceRow } from "./fields.client.tsx";
 type ImageFieldProps = Readonly<{
   name: string;
   label: string;
-  /** The picture as it is now, an `Avatar`. */
   current: ReactNode;
-  /** The name of the checkbox that removes the picture; absent while there is no picture. */
   removeName?: string | undefined;
 }>;
 
-/** A picture to upload, beside the current one. */
 export function ImageField({ name, label, current, removeName }: ImageFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];

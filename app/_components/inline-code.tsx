@@ -1,4 +1,3 @@
-/** A sentence in which backticks mark code. */
 export function InlineCode({ text }: Readonly<{ text: string }>) {
   return text.split("`").map((part, at) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other names, and never change

@@ -2,7 +2,6 @@
 
 import { useEffect } from "react";
 
-/** `j` and `k` move the focus to the link of the next or previous row of the page's lists (`List`). */
 export function ListKeys() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -21,7 +20,6 @@ export function ListKeys() {
 
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], dialog, [popover]";
 
-/** Whether a key belongs to a field, an editor, a list of choices or a dialog. */
 export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest(TYPING) !== null;
 }

@@ -9,13 +9,11 @@ import { Card, PageColumn, type PageColumnProps, SectionCard, type SectionCardPr
 export { EmptyState };
 
 type ListProps = Readonly<{
-  /** Names the list if no heading does. */
   label?: string;
   children: ReactNode;
   className?: string;
 }>;
 
-/** Rows with hairlines between them, inside a `Card` or a flush `SectionCard`. The keys `j` and `k` move through the list. */
 export function List({ label, children, className }: ListProps) {
   return (
     <ul aria-label={label} data-rows="" className={classNames("divide-y divide-line", className)}>
@@ -25,24 +23,18 @@ export function List({ label, children, className }: ListProps) {
 }
 
 type ListRowProps = Readonly<{
-  /** An avatar or icon. */
   leading?: ReactNode;
   title: ReactNode;
-  /** The second line. */
   meta?: ReactNode;
-  /** Numbers, chips and buttons at the end; they move below on narrow screens. */
   trailing?: ReactNode;
-  /** Buttons and `ConfirmDestructive` at the end. */
   actions?: ReactNode;
-  /** Further content of the row, below its lines. */
   children?: ReactNode;
 }>;
 
-/** Two lines about one item. */
 export function ListRow({ leading, title, meta, trailing, actions, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
-      {/* On narrow screens a confirmation has the width of the row, not of its button. */}
+      {/* On narrow screens a confirmation has the width of the row, not of the button. */}
       <div className="relative flex items-center gap-3">
         {leading}
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-2">
@@ -66,11 +58,9 @@ export function ListRow({ leading, title, meta, trailing, actions, children }: L
 type ListPageProps<Item> = Omit<PageColumnProps, "children"> &
   PagedListProps<Item> &
   Readonly<{
-    /** Content above the list: a search, or a step that comes first. */
     children?: ReactNode;
   }>;
 
-/** A page that is one list: a notice, a search, and the list itself. */
 export function ListPage<Item>({ children, label, things, list, hrefOf, row, empty, ...header }: ListPageProps<Item>) {
   return (
     <PageColumn {...header}>
@@ -81,25 +71,16 @@ export function ListPage<Item>({ children, label, things, list, hrefOf, row, emp
 }
 
 type PagedListProps<Item> = Readonly<{
-  /** Names the list. */
   label: string;
-  /** Names the pagination landmark, if the label does not fit. */
   things?: string | undefined;
-  /** One page of the list, or all of it. */
   list: (Readonly<{ items: readonly Item[] }> & Pick<PaginationProps, "page" | "pageSize" | "total">) | readonly Item[];
-  /** The URL of a page of the list. */
   hrefOf?: PaginationProps["hrefOf"];
-  /** A `ListRow` with its key. */
   row: (item: Item) => ReactNode;
-  /** Replaces an empty list: an `EmptyState`. */
   empty: ReactNode;
-  /** Renders the list as a titled section instead of a plain card. */
   section?: Pick<SectionCardProps, "title" | "description" | "action">;
-  /** At the top of the card: a search. */
   top?: ReactNode;
 }>;
 
-/** One page of a list, on a card, with links to the other pages. */
 export function PagedList<Item>({
   label,
   things = label,
@@ -111,7 +92,7 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // Redirects to the last page if the requested one is after it, for example because items were deleted.
+  // Leads to the last page if the requested page no longer exists.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -137,19 +118,17 @@ export function PagedList<Item>({
 const wholeOf = <Item,>(items: readonly Item[]) => ({ items, page: 1, pageSize: items.length || 1, total: items.length });
 
 type PaginationProps = Readonly<{
-  /** What is listed, for the landmark's name: "OAuth apps". */
   label: string;
   /** From 1. */
   page: number;
   pageSize: number;
   total: number;
-  /** Whether the number of items on a page depends on their length. Then the text counts only pages. */
+  /** Set if the number of items on a page depends on their length. The text then counts only pages. */
   isByLength?: boolean;
-  /** The URL of a page; it includes the filter. */
+  /** Must include the filter. */
   hrefOf: (page: number) => string;
 }>;
 
-/** Links to the previous and the next page, with the current position. Renders nothing if everything fits on one page. */
 export function Pagination({ label, page, pageSize, total, isByLength = false, hrefOf }: PaginationProps) {
   const pages = Math.ceil(total / pageSize);
   if (pages <= 1) return null;
@@ -170,7 +149,6 @@ export function Pagination({ label, page, pageSize, total, isByLength = false, h
   );
 }
 
-/** A link to the previous or next page. */
 export function PageStep({ href, children }: Readonly<{ href: string; children: string }>) {
   return (
     <Link prefetch={false} href={href} className={buttonClass({ size: "small" })}>

@@ -7,7 +7,7 @@ import { type TimeLook, timeInZone } from "./time-words.ts";
 const never = () => () => undefined;
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** The reader's time zone; UTC on the server and until the page's scripts run. */
+/** UTC on the server and until the page's scripts run. */
 export function useTimeZone(): string {
   return useSyncExternalStore(never, ownZone, () => "UTC");
 }
@@ -16,11 +16,9 @@ type LocalTimeProps = Readonly<{
   at: Date;
   look?: TimeLook;
   className?: string;
-  /** Replaces the formatted time, such as with a relative one. */
   children?: ReactNode;
 }>;
 
-/** A time in the reader's own zone, with the exact time on hover. */
 export function LocalTime({ at, look = "exact", className, children }: LocalTimeProps) {
   const zone = useTimeZone();
   return (
@@ -28,7 +26,7 @@ export function LocalTime({ at, look = "exact", className, children }: LocalTime
       dateTime={at.toISOString()}
       title={timeInZone(at, "exact", zone)}
       className={classNames("whitespace-nowrap", className)}
-      // Browsers do not agree with Node on every space of a time.
+      // Browsers and Node format some spaces of a time differently.
       suppressHydrationWarning
     >
       {children ?? timeInZone(at, look, zone)}

@@ -1,6 +1,6 @@
 import type { MadeWith as Made } from "#core/access/delegation.ts";
 
-/** The app or token that created or last changed something, and whether it still has access; nothing if a person did that on the pages. */
+/** Renders nothing if a user made the change on the pages. */
 export function MadeWith({ madeWith, verb = "Created or last changed" }: Readonly<{ madeWith: Made | null; verb?: string }>) {
   if (!madeWith) return null;
   const { kind, name, clientId, isEnded } = madeWith;

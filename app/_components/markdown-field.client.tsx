@@ -12,15 +12,13 @@ type MarkdownFieldProps = Readonly<{
   label: ReactNode;
   isOptional?: boolean;
   rows?: number;
-  /** The form's other buttons. They come before the preview button, because Enter in a field presses the first button of a form. */
+  /** These buttons come before the preview button, because Enter in a field presses the first button of a form. */
   children: ReactNode;
-  /** Further content after the buttons, such as a link back. */
   after?: ReactNode;
-  /** The size of all buttons. */
   size?: ButtonLook["size"];
 }>;
 
-/** A field for Markdown with a preview, which the form's own action renders, with or without scripts. */
+/** The form's own action renders the preview, so the preview works without scripts. */
 export function MarkdownField({ name, label, isOptional, rows = 5, children, after, size }: MarkdownFieldProps) {
   const { preview } = useFormState();
   return (

@@ -5,15 +5,14 @@ import { withHtml } from "./safe-html.ts";
 
 type MarkdownProps = Readonly<{
   text: string;
-  /** The base of relative links and images; without it they are dropped. */
   context?: MarkdownContext;
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
-/** The limit for a file is lower, because a link leads to the rest and Next sends a page's text twice. */
+/** A link leads to the rest of a file, and Next sends a page's text twice. */
 const FILE_MAX_CHARACTERS = 20_000;
 
-/** Renders Markdown that somebody wrote. core/hub/markdown/schema.ts decides what it may contain. */
+/** core/hub/markdown/schema.ts decides what the Markdown may contain. */
 export async function Markdown({ text, context }: MarkdownProps) {
   const html = await renderMarkdown(text, context);
   if (html === undefined)

@@ -8,9 +8,9 @@ import { classNames } from "./class-names.ts";
 
 type LinkTarget = Readonly<{
   href: string;
-  /** The paths for which the link counts as current; by default `href` and the paths below it. */
+  /** By default `href` and the paths below it. */
   section?: string | readonly string[];
-  /** Whether the link is current only for `href`, because pages below it have links of their own. */
+  /** Set if pages below `href` have links of their own. */
   isExact?: boolean;
 }>;
 
@@ -19,7 +19,6 @@ type NavLinkProps = LinkTarget & Readonly<{ className?: string; currentClassName
 const isCurrentAt = (path: string, { href, section = href, isExact = false }: LinkTarget): boolean =>
   [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
 
-/** A link that shows whether it leads to the current page, and whether its page is loading. */
 export function NavLink({ className, currentClassName, children, ...target }: NavLinkProps) {
   const path = usePathname() ?? "";
   const { href } = target;
@@ -47,7 +46,7 @@ type NavMenuProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The navigation, collapsed under the name of the current page. Its key is the path, so that it is closed after each navigation. */
+/** Needs the path as `key`, so that each navigation closes the menu. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
   const current = pages.find((page) => isCurrentAt(path, page));
@@ -65,12 +64,12 @@ export function NavMenu({ label, pages, children }: NavMenuProps) {
   );
 }
 
-/** Closes a popover after a link in it was followed: the layout stays while the page changes. */
+/** The layout stays while the page changes. */
 export function HideOnNavigation({ popoverId }: Readonly<{ popoverId: string }>) {
   const path = usePathname();
   const shown = useRef(path);
   useEffect(() => {
-    // Not when the scripts of the first page arrive: the popover may have been opened before.
+    // Not for the first page, because the popover may have been opened before the scripts ran.
     if (shown.current === path) return;
     shown.current = path;
     document.getElementById(popoverId)?.hidePopover();

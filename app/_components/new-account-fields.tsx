@@ -1,7 +1,6 @@
 import { handleRule } from "./field-frame.tsx";
 import { Field, PasswordField } from "./fields.client.tsx";
 
-/** The fields of a new account with a password. */
 export function NewAccountFields() {
   return (
     <>
@@ -12,7 +11,6 @@ export function NewAccountFields() {
   );
 }
 
-/** The names of a new account. */
 export function NameFields() {
   return (
     <>
@@ -29,7 +27,6 @@ export function NameFields() {
   );
 }
 
-/** A field for a new password. */
 export function NewPasswordField({ name, label }: Readonly<{ name: string; label: string }>) {
   return <PasswordField name={name} label={label} autoComplete="new-password" hint="At least 8 characters." />;
 }

@@ -2,7 +2,6 @@ import type { OrganizationRole } from "@keyhook/sdk";
 import type { OrganizationPlan } from "#core/accounts/organizations/plans.ts";
 import type { AppPolicy, AppRefusal } from "#core/oauth/app-policy/app-policy.ts";
 
-/** The name of each role. */
 export const roleNames: Record<OrganizationRole, string> = {
   read: "Read",
   contributor: "Contributor",
@@ -10,7 +9,6 @@ export const roleNames: Record<OrganizationRole, string> = {
   admin: "Admin",
 };
 
-/** What each role in an organization may do, worded to follow "may". */
 export const roleSentences: Record<OrganizationRole, string> = {
   read: "see the organization's private content",
   contributor: "create repositories, and change and delete the ones they created",
@@ -18,13 +16,11 @@ export const roleSentences: Record<OrganizationRole, string> = {
   admin: "change everything, including members and settings",
 };
 
-/** What each role may do, worded for the person who has it, to follow "you may". */
 export const yourRoleSentences: Record<OrganizationRole, string> = {
   ...roleSentences,
   contributor: "create repositories, and change and delete the ones you created",
 };
 
-/** The name of each plan. An organization without a plan has the free one. */
 export const planNames: Record<OrganizationPlan | "free", string> = {
   free: "Free",
   team: "Team",
@@ -33,10 +29,7 @@ export const planNames: Record<OrganizationPlan | "free", string> = {
   academia: "Academia",
 };
 
-/**
- * What each plan includes. The operator sets an organization's plan. Apps that a member allows to access the organization see the plan's
- * name.
- */
+/** Apps that a member allows to access the organization see the plan's name. */
 export const planSentences: Record<OrganizationPlan | "free", string> = {
   free: "Everything except token exchange and the export of the audit log.",
   team: "Everything except token exchange.",
@@ -45,7 +38,6 @@ export const planSentences: Record<OrganizationPlan | "free", string> = {
   academia: "The same as Team, except for the name that apps see.",
 };
 
-/** The meaning of each policy, and what happens when an organization chooses it. */
 export const policyChoices: Record<AppPolicy, { label: string; hint: string }> = {
   all: {
     label: "All apps",
@@ -61,7 +53,6 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
 };
 
-/** Why an organization does not allow an app, for its members. */
 export const refusalSentences: Record<AppRefusal, string> = {
   blocked: "has blocked this app",
   not_approved: "allows only approved apps",

@@ -5,12 +5,10 @@ import { classNames } from "./class-names.ts";
 
 export type PageColumnProps = PageHeaderProps &
   Readonly<{
-    /** The result of the last action, in a sentence. */
     notice?: ReactNode;
     children: ReactNode;
   }>;
 
-/** A page of settings: its header, a notice, and its sections. */
 export function PageColumn({ notice, children, ...header }: PageColumnProps) {
   return (
     <>
@@ -30,17 +28,13 @@ export function PageColumn({ notice, children, ...header }: PageColumnProps) {
 
 export type PageHeaderProps = Readonly<{
   title: ReactNode;
-  /** One sentence under the title. */
   description?: ReactNode;
-  /** The parent pages, outermost first. */
+  /** Outermost first. */
   trail?: ReadonlyArray<Readonly<{ href: string; label: ReactNode }>>;
-  /** Chips beside the title: a state. */
   status?: ReactNode;
-  /** Buttons at the end of the line. */
   actions?: ReactNode;
 }>;
 
-/** The top of a page: its breadcrumb, its title, and the actions for the whole page. */
 export function PageHeader({ title, description, trail, status, actions }: PageHeaderProps) {
   return (
     <header className="mb-5">
@@ -59,7 +53,6 @@ export function PageHeader({ title, description, trail, status, actions }: PageH
   );
 }
 
-/** Links to the parent pages. */
 export function Trail({ steps }: Readonly<{ steps: NonNullable<PageHeaderProps["trail"]> }>) {
   return (
     <nav aria-label="Breadcrumb" className="mb-1.5 text-muted text-small">
@@ -77,11 +70,10 @@ export function Trail({ steps }: Readonly<{ steps: NonNullable<PageHeaderProps["
 
 type PageBodyProps = Readonly<{
   children: ReactNode;
-  /** The narrow `reading` is for pages that are read or filled in from top to bottom. */
+  /** `reading` is for pages that are read or filled in from top to bottom. */
   width?: "page" | "reading";
 }>;
 
-/** The `<main>` of a page inside `SiteFrame`, when it has no side navigation. */
 export function PageBody({ children, width = "page" }: PageBodyProps) {
   return (
     <main id="main" className={classNames("mx-auto w-full px-4 py-7 sm:px-5", width === "page" ? "max-w-page" : "max-w-reading")}>
@@ -92,18 +84,14 @@ export function PageBody({ children, width = "page" }: PageBodyProps) {
 
 export type SectionCardProps = Readonly<{
   title: ReactNode;
-  /** One or two sentences on the purpose of the section. */
   description?: ReactNode;
-  /** A button or chip at the end of the title's line. */
   action?: ReactNode;
-  /** Marks a section whose actions cannot be undone. */
   isDanger?: boolean;
-  /** For rows, which have their own padding and run to the edge. */
+  /** For rows, which have their own padding. */
   isFlush?: boolean;
   children: ReactNode;
 }>;
 
-/** One subject of a settings page: a titled region on a card. */
 export function SectionCard({ title, description, action, isDanger, isFlush, children }: SectionCardProps) {
   const id = useId();
   return (
@@ -125,7 +113,7 @@ export function SectionCard({ title, description, action, isDanger, isFlush, chi
 
 type CardProps = Readonly<{ children: ReactNode; className?: string }>;
 
-/** A raised surface. It has no padding, so that rows run to its edge. */
+/** Has no padding, so that rows run to the edge. */
 export function Card({ children, className }: CardProps) {
   return <div className={classNames("rounded-card border border-line bg-surface", className)}>{children}</div>;
 }
@@ -143,7 +131,7 @@ type FormMessageProps = Readonly<{
   className?: string;
 }>;
 
-/** A sentence about a whole form or page. Failures interrupt a screen reader, other messages wait. */
+/** Failures interrupt a screen reader, other messages wait. */
 export function FormMessage({ tone = "neutral", children, className }: FormMessageProps) {
   const { Icon, className: look } = looks[tone];
   return (

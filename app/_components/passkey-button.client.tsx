@@ -7,26 +7,20 @@ import { useFormStatus } from "react-dom";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 import { FormMessage } from "./page-layout.tsx";
 
-/** A server action's response: the options to use or create a passkey, or the problem. */
 export type PasskeyOptions =
   | { use: PublicKeyCredentialRequestOptionsJSON }
   | { make: PublicKeyCredentialCreationOptionsJSON }
   | { problem: string };
 
-/** The form field that holds the passkey's response. */
 const ANSWER_FIELD = "passkeyAnswer";
 
 type PasskeyButtonProps = ButtonLook &
   Readonly<{
-    /** Gets the passkey's challenge from the service. */
     ask: () => Promise<PasskeyOptions>;
     children: ReactNode;
   }>;
 
-/**
- * Submits the enclosing `ActionForm` with the passkey's response. Browsers offer passkeys to scripts only: without scripts the button is
- * hidden, and the page offers another way.
- */
+/** Hidden without scripts, because browsers offer passkeys only to scripts. */
 export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyButtonProps) {
   const answer = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
@@ -74,7 +68,7 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 class Refusal extends Error {}
 
 async function answerOf(ask: () => Promise<PasskeyOptions>) {
-  // Loaded when a passkey is used: most people sign in without one.
+  // Loaded on use, because most users have no passkey.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
   if (!browserSupportsWebAuthn())
     throw new Refusal("This browser does not support passkeys. Use another browser or another method.");

@@ -3,7 +3,6 @@ import { listOfferedProviders } from "#core/accounts/identity-providers/manage-i
 import { providerSignInPath } from "../_server/provider-sign-in.ts";
 import { buttonClass } from "./button.tsx";
 
-/** The identity providers, beside the form for the password. Renders nothing if the operator has set up none. */
 export async function ProviderSignInLinks({ next }: Readonly<{ next: string }>) {
   const providers = await listOfferedProviders();
   if (providers.length === 0) return null;
@@ -15,7 +14,7 @@ export async function ProviderSignInLinks({ next }: Readonly<{ next: string }>) 
       <ul className="grid gap-2.5" aria-label="Sign in elsewhere">
         {providers.map(({ slug, name }) => (
           <li key={slug}>
-            {/* Not a Link: it leads to another site, and must not be prefetched. */}
+            {/* Must not be prefetched, because the link leads to another site. */}
             <a className={buttonClass({ isWide: true }, "min-w-0")} href={providerSignInPath(slug, { next })}>
               <span className="min-w-0 truncate">Continue with {name}</span>
               <ExternalLink className="size-4 shrink-0 text-muted" aria-hidden="true" />

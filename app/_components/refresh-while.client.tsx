@@ -3,7 +3,6 @@
 import { useRouter } from "next/navigation";
 import { startTransition, useEffect } from "react";
 
-/** Refreshes the page at an interval while it is visible, for content that changes by itself. */
 export function RefreshWhile({ seconds }: Readonly<{ seconds: number }>) {
   const router = useRouter();
   useEffect(() => {

@@ -3,7 +3,6 @@ import { timeInZone } from "./time-words.ts";
 
 type RelativeTimeProps = Readonly<{
   at: Date;
-  /** The time to which `at` is relative; by default the time of rendering. */
   now?: Date;
 }>;
 
@@ -16,7 +15,6 @@ const steps = [
 
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** A relative time, with the exact time on hover. After a month it becomes a date. */
 export function RelativeTime({ at, now = new Date() }: RelativeTimeProps) {
   return (
     <LocalTime at={at} look="date">
@@ -25,7 +23,6 @@ export function RelativeTime({ at, now = new Date() }: RelativeTimeProps) {
   );
 }
 
-/** `last used 3 minutes ago`, or `never used`. */
 export function LastUsed({ at }: Readonly<{ at: Date | null }>) {
   if (!at) return "never used";
   return (
@@ -35,7 +32,6 @@ export function LastUsed({ at }: Readonly<{ at: Date | null }>) {
   );
 }
 
-/** `3 minutes ago`, `tomorrow`, `Nov 2, 2026`. */
 export function relativeTime(at: Date, now: Date): string {
   return relativeWords(at, now) ?? timeInZone(at, "date");
 }
@@ -46,7 +42,7 @@ function relativeWords(at: Date, now: Date): string | undefined {
   if (Math.abs(seconds) < MINUTE) return seconds > 0 ? "in a moment" : "just now";
   const step = steps.find(({ until }) => Math.abs(seconds) < until);
   if (!step) return undefined;
-  // Future times are rounded: almost 7 days from now is "in 7 days". Past times are cut off: almost 7 days ago is not a week yet.
+  // Almost 7 days from now is "in 7 days". Almost 7 days ago is not a week yet.
   const count = seconds > 0 ? Math.round(seconds / step.seconds) : Math.trunc(seconds / step.seconds);
   return words.format(count, step.unit);
 }
@@ -58,7 +54,6 @@ const units = [
   { unit: "second", seconds: 1 },
 ] as const;
 
-/** A duration in the largest unit that expresses it exactly: `8 hours`, `30 days`, `90 minutes`. */
 export function formatDuration(seconds: number): string {
   const found = units.find((each) => seconds % each.seconds === 0) ?? units[3];
   const count = seconds / found.seconds;

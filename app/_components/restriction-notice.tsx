@@ -5,14 +5,11 @@ import { FormMessage } from "./page-layout.tsx";
 
 type RestrictionNoticeProps = Readonly<{
   userId: string;
-  /** Limits the notice to this organization. */
   orgId?: string;
-  /** The page to come back to. */
   next: string;
   className?: string;
 }>;
 
-/** The sign-in requirements of organizations that a member does not meet, with the next step. Renders nothing if all are met. */
 export async function RestrictionNotice({ userId, orgId, next, className }: RestrictionNoticeProps) {
   const restricted = await listOwnRestrictions(userId, orgId);
   if (restricted.length === 0) return null;

@@ -37,7 +37,6 @@ export const scopeIcons: Record<Scope, LucideIcon> = {
   "write-discussions": MessagesSquare,
 };
 
-/** The groups in which scopes are listed for people, in this order. */
 export const scopeGroups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
   { group: "identity", label: "Who you are" },
   { group: "read", label: "Read" },
@@ -51,7 +50,6 @@ const dangers: Partial<Record<Scope, string>> = {
   "write-discussions": "Posts as you",
 };
 
-/** Marks a far-reaching scope; renders nothing for other scopes. */
 export function ScopeDanger({ scope }: Readonly<{ scope: Scope }>) {
   return describeScope(scope).isDangerous ? <Chip tone="warn">{dangers[scope] ?? "Far-reaching"}</Chip> : null;
 }

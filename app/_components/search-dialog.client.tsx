@@ -9,11 +9,7 @@ import type { SearchPalette } from "./search-palette.client.tsx";
 
 const loadPalette = () => import("./search-palette.client.tsx");
 
-/**
- * The search of the whole service: a link to the search page, which opens a dialog instead if scripts run. Control-K or Command-K also
- * opens it, as does a slash on pages without a search of their own. The content of the dialog is loaded only when needed, because this link
- * is on every page.
- */
+/** Without scripts, a link to the search page. The dialog's content is loaded on use, because this link is on every page. */
 export function SearchDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [Palette, setPalette] = useState<typeof SearchPalette>();
@@ -65,7 +61,7 @@ export function SearchDialog() {
         ref={dialog}
         aria-label="Search"
         onClose={() => setPalette(undefined)}
-        // A click on the backdrop has the dialog itself as its target; a click on the content does not.
+        // Only a click on the backdrop has the dialog as target.
         onClick={({ target, currentTarget }) => target === currentTarget && currentTarget.close()}
         className="mx-auto mt-[10vh] w-[calc(100vw-2rem)] max-w-modal overflow-clip rounded-card border border-line bg-surface text-ink shadow-modal backdrop:bg-black/40"
       >

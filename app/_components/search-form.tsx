@@ -4,16 +4,12 @@ import { buttonClass } from "./button.tsx";
 import { Field, Select, type SelectProps } from "./fields.client.tsx";
 
 type SearchFormProps = Readonly<{
-  /** The page of the list. The search is in its URL, so that people can bookmark and share it. */
   action: string;
-  /** What is searched: "Name, client ID or owner". */
   label: string;
   value: string;
-  /** Further filters, such as a `Select`. */
   children?: ReactNode;
 }>;
 
-/** Searches a list. It leaves out the page number, so the result starts at its first page. */
 export function SearchForm({ action, label, value, children }: SearchFormProps) {
   return (
     <search>
@@ -43,12 +39,10 @@ type FilterProps = Readonly<{
   name: string;
   label: string;
   value: string | undefined;
-  /** The first choice, which does not filter. */
   any?: string;
   options: SelectProps["options"];
 }>;
 
-/** A `Select` of a `SearchForm`. */
 export function Filter({ name, label, value = "", any = "Any", options }: FilterProps) {
   return (
     <div className="min-w-44 max-sm:flex-1">

@@ -11,7 +11,6 @@ export type FoundItem = Readonly<{
   href: string;
   label: string;
   hint: string;
-  /** The text that matches, if the label does not. The search page shows it; the dialog has no room. */
   excerpt?: ExcerptParts;
 }>;
 export type FoundGroup = Readonly<{ label: string; items: readonly FoundItem[] }>;
@@ -22,7 +21,6 @@ const stateWords = {
   failed: "The search failed. Press Enter to open the search page.",
 };
 
-/** The search field and its results. */
 export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
   const id = useId();
   const router = useRouter();
@@ -44,7 +42,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter") {
       event.preventDefault();
-      // While the search runs, the shown results belong to an earlier text, so they are not used.
+      // While the search runs, the shown results belong to an earlier text.
       const { href } = (state === "found" && items[active]) || {};
       if (href) go(href);
       else if (typed.trim() !== "") go(`/search?search=${encodeURIComponent(typed.trim())}`);

@@ -1,4 +1,4 @@
-/** A value as one word of a shell command that people copy: in quotation marks if it needs them, since others may have chosen it. */
+/** Quotes the value if necessary, because others may have chosen it. */
 export function shellWord(value: string): string {
   return /^[\w./@-]+$/.test(value) ? value : inQuotationMarks(value);
 }

@@ -3,12 +3,10 @@ import { NavLink, NavMenu } from "./navigation.client.tsx";
 import { SiteFrame } from "./site-frame.tsx";
 
 type SideFrameProps = Readonly<{
-  /** A `SideNavigation`. */
   navigation: ReactNode;
   children: ReactNode;
 }>;
 
-/** The frame of settings: the header, the side navigation, and the page. */
 export function SideFrame({ navigation, children }: SideFrameProps) {
   return (
     <SiteFrame>
@@ -25,21 +23,19 @@ export function SideFrame({ navigation, children }: SideFrameProps) {
 export type NavPage = Readonly<{
   href: string;
   label: string;
-  /** The paths for which the link counts as current; by default `href`. */
+  /** By default `href`. */
   section?: string | readonly string[];
-  /** Set if the path of another page in the navigation begins with this one's. */
+  /** Set if the path of another page in the navigation begins with this path. */
   isExact?: boolean;
 }>;
 
 export type NavSections = ReadonlyArray<Readonly<{ label: string; pages: ReadonlyArray<NavPage> }>>;
 
 type SideNavigationProps = Readonly<{
-  /** The subject of the pages: "Settings". */
   label: string;
   sections: NavSections;
 }>;
 
-/** The pages of one subject: a column beside the page, a menu above it on narrow screens. */
 export function SideNavigation({ label, sections }: SideNavigationProps) {
   return (
     <nav aria-label={label}>

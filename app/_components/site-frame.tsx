@@ -27,13 +27,12 @@ const own = [
 
 type SiteFrameProps = Readonly<{
   children: ReactNode;
-  /** The width of the page's `<main>`. Without it, `children` contains `<main id="main">`. */
+  /** Without `width`, `children` contains `<main id="main">`. */
   width?: "page" | "reading";
-  /** The path of the model that the page belongs to. It is needed because paths of models do not begin with `/models`. */
+  /** Needed because paths of models do not begin with `/models`. */
   modelPath?: string | undefined;
 }>;
 
-/** The frame of an ordinary page: the header, and the page below it. */
 export async function SiteFrame({ children, width, modelPath }: SiteFrameProps) {
   const session = await currentSession();
   const { BRAND_NAME } = env();
@@ -95,7 +94,6 @@ export async function SiteFrame({ children, width, modelPath }: SiteFrameProps) 
   );
 }
 
-/** The first stop of the Tab key: past the navigation, to the page's `<main id="main">`. */
 function SkipLink() {
   return (
     <a
@@ -109,11 +107,11 @@ function SkipLink() {
 
 type BrowseMenuProps = Readonly<{
   links: ReadonlyArray<Readonly<{ href: string; label: string }>>;
-  /** For visitors without an account menu, which otherwise contains the switch. */
+  /** For visitors, who have no account menu with the switch. */
   isThemeShown: boolean;
 }>;
 
-/** The links that do not fit into a narrow header. It is a popover, so the browser opens, closes and focuses it without a script. */
+/** A popover, so the menu needs no script. */
 function BrowseMenu({ links, isThemeShown }: BrowseMenuProps) {
   return (
     <>
@@ -174,9 +172,7 @@ const operatorLinks = [{ href: "/admin", label: "Administration" }] as const;
 
 const rowClass = "flex w-full items-center gap-2 rounded-control px-3 py-1.5 text-left text-small hover:bg-sunken";
 
-/**
- * The account, with links to the person's own pages. It is a popover, so the browser opens, closes and focuses it without a script.
- */
+/** A popover, so the menu needs no script. */
 function AccountMenu({ username, fullName, email, avatarUrl, isOperator }: AccountMenuProps) {
   return (
     <>

@@ -12,7 +12,6 @@ type StorageSectionsProps = Readonly<{ usage: StorageUsage; handle: string; kind
 
 const sizeOrNone = (bytes: number | null): string | null => (bytes === null ? null : readableSize(bytes));
 
-/** The storage that a person or an organization uses, the quota, and the largest repositories. */
 export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
   const { bytes, files, proposals, repositories, limits, largest } = usage;
   const { used, uploading, quota } = repositories;

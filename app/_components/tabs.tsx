@@ -2,12 +2,11 @@ import Link from "next/link";
 import { Fragment, type ReactNode, useId } from "react";
 
 type TabsProps = Readonly<{
-  /** The label of the choice: "Example in". */
   label: string;
   tabs: ReadonlyArray<Readonly<{ label: string; content: ReactNode }>>;
 }>;
 
-/** Tabs. They are radio buttons underneath, so they need no JavaScript (controls.css). */
+/** Radio buttons underneath, so tabs need no JavaScript. */
 export function Tabs({ label, tabs }: TabsProps) {
   const id = useId();
   return (
@@ -25,15 +24,13 @@ export function Tabs({ label, tabs }: TabsProps) {
 }
 
 type LinkTabsProps = Readonly<{
-  /** Names the navigation: "App". */
   label: string;
-  /** The parts by the value of `tab` in the URL. A URL without `tab` shows the first part. */
+  /** By the value of `tab` in the URL. A URL without `tab` shows the first part. */
   parts: Readonly<Record<string, string>>;
   path: string;
   current: string;
 }>;
 
-/** The parts of a long page, each with its own URL. */
 export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
   return (
     <nav aria-label={label} className="tab-list sm:border-line sm:border-b">
@@ -51,7 +48,6 @@ export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
   );
 }
 
-/** The part that the URL names, or the first one. */
 export function currentPart(parts: Readonly<Record<string, string>>, named: string): string {
   return Object.hasOwn(parts, named) ? named : (Object.keys(parts)[0] ?? "");
 }

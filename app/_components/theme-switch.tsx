@@ -9,7 +9,6 @@ const choices = [
   { theme: "dark", label: "Dark", Icon: Moon },
 ] as const;
 
-/** System, light or dark: three buttons of one form. */
 export async function ThemeSwitch() {
   const chosen = await chosenTheme();
   return (

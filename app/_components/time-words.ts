@@ -1,4 +1,3 @@
-/** The ways to write a time, as options of `Intl.DateTimeFormat`. */
 export const timeLooks = {
   /** `November 21, 2026 at 2:03:22 PM GMT+1` */
   exact: {
@@ -24,11 +23,9 @@ export const timeLooks = {
 
 export type TimeLook = keyof typeof timeLooks;
 
-// Each formatter has tens of kilobytes outside the JavaScript heap, which the garbage collector does not see: with a new one for each time,
-// a long list made the process grow by a gigabyte.
+// Each formatter has tens of kilobytes outside the JavaScript heap, which the garbage collector does not see.
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** A time in words, in a time zone. */
 export function timeInZone(at: Date, look: TimeLook, timeZone = "UTC"): string {
   const key = `${look} ${timeZone}`;
   const formatter = formatters.get(key) ?? new Intl.DateTimeFormat("en", { ...timeLooks[look], timeZone });

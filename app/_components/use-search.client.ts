@@ -5,15 +5,12 @@ import { useEffect, useState } from "react";
 const PAUSE_MS = 150;
 
 type Found<Item> = {
-  /** The results of an earlier text, while the search for the current one runs. */
+  /** While the search runs, these are the results of an earlier text. */
   items: readonly Item[];
   state: "searching" | "found" | "failed";
 };
 
-/**
- * The results for the typed text, requested when typing pauses. A response for an earlier text is dropped.
- * @param path the route that responds to `?search=` with `{items}`
- */
+/** Drops responses for earlier texts. @param path the route that responds to `?search=` with `{items}` */
 export function useSearch<Item>(path: string, typed: string): Found<Item> {
   const search = typed.trim();
   const [last, setLast] = useState<Found<Item> & { search: string }>({ search: "", items: [], state: "found" });

@@ -10,10 +10,7 @@ import { streamOfText } from "#core/http/stream-of-text.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { personLookup } from "./session.ts";
 
-/**
- * The file that the links of an audit page download. It is the API's export, authorized by a session instead of a token. A request from
- * another site is refused, because each export is recorded in the log in the name of the person whose browser requests it.
- */
+/** Refuses requests from other sites, because the log records each export under the user's name. */
 export async function answerAuditExport(request: Request, scope: AuditScope, name: string): Promise<Response> {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return refusal("Start the export on the audit log page.", 403);

@@ -4,13 +4,11 @@ import { type AuditPage, listAuditEntries } from "#core/accounts/audit-log/list-
 import { isServiceError } from "#core/errors.ts";
 import { textOf } from "./page-query.ts";
 
-/** The query of a page of the audit log. */
 export type AuditSearch = Readonly<{
-  /** The search text as the person typed it. */
   search: string;
-  /** A scope of types, such as `oauth_app`; empty for all. */
+  /** A scope of types, such as `oauth_app`. Empty for all. */
   kind: string;
-  /** Limits the entries to this number of days; empty for all. */
+  /** Empty for all. */
   days: string;
   before: string;
   after: string;
@@ -31,16 +29,13 @@ export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSear
   };
 }
 
-/** The whole search in the API's query syntax, which the export also uses (docs/specification/organizations-and-tokens.md#audit-log). */
+/** In the API's query syntax, which the export also uses. */
 export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
   const since = days && new Date(now.getTime() - Number(days) * 24 * 60 * 60 * 1000).toISOString().slice(0, 16);
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
 }
 
-/**
- * The requested page. For an invalid search, the problem and all entries; for a search that took too long, only the problem.
- * @throws ServiceError `forbidden`, `not_found`
- */
+/** An invalid search gives the problem and all entries. A search that took too long gives only the problem. */
 export async function readAuditPage(
   person: Person,
   scope: AuditScope,

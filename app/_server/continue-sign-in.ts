@@ -5,11 +5,7 @@ import { secondStepCookie } from "#core/accounts/second-step/pending-second-step
 import type { SignInOutcome } from "#core/accounts/sessions/complete-sign-in.ts";
 import { setSessionCookie } from "./session.ts";
 
-/**
- * Redirects after a step of a sign-in or a reauthentication: to `next` with the session cookie, or to the second step with a separate
- * cookie. Only server actions and route handlers may call it, because it sets cookies.
- * @param next from `nextPath`
- */
+/** Sets cookies, so only server actions and route handlers may call this function. @param next from `nextPath` */
 export async function continueSignIn(outcome: SignInOutcome, next: string): Promise<never> {
   if (outcome.step === "second-step") {
     const { name, options } = secondStepCookie();
@@ -22,12 +18,12 @@ export async function continueSignIn(outcome: SignInOutcome, next: string): Prom
   redirect(next);
 }
 
-/** The token of a sign-in between its steps, as the browser sent it. Only core can tell whether it is valid. */
+/** As the browser sent it. Only core can tell whether the token is valid. */
 export async function secondStepToken(): Promise<string | undefined> {
   return (await cookies()).get(secondStepCookie().name)?.value;
 }
 
-/** The token that records who has signed in with this browser before. It outlives the sign-out and does not say who is signed in now. */
+/** Outlives the sign-out and does not say who is signed in now. */
 export async function knownDeviceToken(): Promise<string | undefined> {
   return (await cookies()).get(knownDeviceCookie().name)?.value;
 }

@@ -15,10 +15,8 @@ import { organizationPath } from "./organization-page.ts";
 import { repoHref } from "./repo-page.ts";
 import { currentSession } from "./session.ts";
 
-/** The docs have a search of their own for the rest. */
 const DOCS_MAX = 5;
 
-/** The results of a search of the whole service that the person may see. */
 export async function findEverything(search: string, limit: number): Promise<FoundGroup[]> {
   if (search === "") return [];
   const session = await currentSession();
@@ -76,7 +74,6 @@ const create: NavSections = [
   },
 ];
 
-/** The person's pages whose names contain all words of the search. */
 async function ownPages(actor: Actor, search: string): Promise<FoundItem[]> {
   const words = search.toLowerCase().split(/\s+/);
   const [organizations, isOperator] =
@@ -101,7 +98,7 @@ async function reposNamed(actor: Actor, search: string, limit: number): Promise<
     const { repos } = await listRepos(actor, { search, limit });
     return repos.map((repo) => ({ href: repoHref(repo), label: repo.fullName, hint: repoTypeLooks[repo.type].word }));
   } catch (error) {
-    // A search for text that cannot be a name has no results.
+    // Text that cannot be a name has no results.
     if (isServiceError(error) && error.code === "invalid_request") return [];
     throw error;
   }

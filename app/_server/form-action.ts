@@ -9,47 +9,32 @@ import { setPageStatus } from "./page-status.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
-/** Determines who may send a form, and what the form is about. The common scopes are in `app/_server/scopes.ts`. */
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
-  /** How many of the action's bound arguments are for the scope. These are the first ones. */
+  /** The first bound arguments are for the scope. */
   argumentCount: Own["length"];
-  /**
-   * Returns the context of the work, or redirects a visitor to the sign-in page. The browser sends the bound arguments back, so they may
-   * have any value.
-   */
+  /** Redirects a visitor to the sign-in page. The browser sends the bound arguments back, so they may have any value. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
 
 export type FormPage = Readonly<{
-  /** The page of the form. A person who must first authenticate again returns to this page (S113). */
+  /** A user who must authenticate again returns to this page (S113). */
   page?: string;
 }>;
 
 export type FormOutcome = Readonly<{
-  /** A message to show above the form after a success. */
   message?: string;
-  /** The next values of the fields; by default, the submitted ones. */
+  /** By default, the submitted values. */
   values?: FormValues;
-  /** The action's own messages beside the fields. */
   errors?: FormState["errors"];
   secret?: FormState["secret"];
   preview?: FormState["preview"];
 }>;
 
-/** A server action, to whose first parameters pages bind arguments. */
 export type BoundAction<Bound extends readonly unknown[]> = (
   ...args: [...bound: Bound, previous: FormState, data: FormData]
 ) => Promise<FormState>;
 
-/**
- * Creates the server action of a form. The order is always the same: the scope identifies the sender first, so that a stranger's form costs
- * nothing (S137); then the fields are read; then `work` calls `core`, which checks the permission.
- *
- *     export const renameAction = formAction(personAt("/settings/apps"), { name: text }, async ({ person, input, from }) => {
- *       await updateApp(person, input, from);
- *       return { message: "Saved." };
- *     });
- */
+/** The scope identifies the sender before the fields are read, so that a stranger's form costs nothing (S137). */
 export function formAction<Own extends readonly unknown[], Context extends FormPage, F extends Fields, Rest extends unknown[]>(
   scope: Scope<Own, Context>,
   fields: F,
@@ -75,11 +60,7 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
   };
 }
 
-/**
- * Runs the work of a form and converts its result or error into the next state of the form. A form's `ServiceError` is translated only
- * here. An unknown error is logged with its cause and never shown. `redirect()` passes through.
- * @param pageOf the page to which a person returns after proving their identity
- */
+/** The only place that translates a form's `ServiceError`. @param pageOf the page to which a user returns after proving their identity */
 export async function submitForm(
   data: FormData,
   work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
@@ -120,7 +101,7 @@ function failed(form: SubmittedForm, error: unknown): FormState {
   return { values: form.echo(), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
 }
 
-/** Returns each message for its field, or for the form as a whole if the form has no such field. */
+/** A message goes to the whole form if the form has no such field. */
 function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormState {
   const [first] = refusals;
   if (first) setPageStatus(first.status, first.retryAfterSeconds);
@@ -133,42 +114,35 @@ function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormSt
   return { values: form.echo(), isSubmitted: true, errors, ...(message && { message }) };
 }
 
-/** @throws ServiceError unless the person typed the name of the object to be deleted */
+/** @throws ServiceError unless the user typed the name of the object to be deleted */
 export function requireConfirmation(confirmation: string, name: string): void {
   if (confirmation === name) return;
   throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
 }
 
-/**
- * Reads one part of the input. `name` is the part's key in `Fields`.
- * @throws ServiceError that names the field at fault
- */
+/** `name` is the part's key in `Fields`. @throws ServiceError that names the field at fault */
 type Reader<T> = (form: SubmittedForm, name: string) => T | Promise<T>;
 
-/** The fields that an action reads from its form. `core` decides for all doors which values are valid. */
+/** `core` decides for all doors which values are valid. */
 type Fields = Readonly<Record<string, Reader<unknown>>>;
 
 export type Input<F extends Fields> = { [Name in keyof F]: Awaited<ReturnType<F[Name]>> };
 
-// The usual readers. Each reads the field whose name is its key in `Fields`.
-
 export const text = (form: SubmittedForm, name: string): string => form.text(name);
 
-/** The text with its spaces, for passwords and keys. */
+/** Keeps spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
-/** Null when the field was left empty. */
+/** Null for an empty field. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
-/** All values of a name, for checkboxes. */
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);
 
 export const ticked = (form: SubmittedForm, name: string): boolean => form.isTicked(name);
 
-/** A path of ours to which the person continues. */
 export const localPath = (form: SubmittedForm, name: string): string => nextPath(form.text(name));
 
-/** The bytes of a new image; null when the box `removeLogo` of `logo` is ticked; undefined to leave the image as it is. */
+/** Null when the box `removeLogo` of `logo` is ticked. Undefined leaves the image unchanged. */
 export async function image(form: SubmittedForm, name: string): Promise<Uint8Array | null | undefined> {
   const isRemoved = form.isTicked(`remove${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   return (await form.file(name)) ?? (isRemoved ? null : undefined);

@@ -12,21 +12,16 @@ import { requireSession } from "./session.ts";
 export type OrganizationPage = Readonly<{
   organization: Organization;
   person: Person;
-  /** The person's role; undefined for an operator who is not a member. */
+  /** Undefined for an operator who is not a member. */
   role: OrganizationRole | undefined;
-  /**
-   * The sign-in requirements of the organization that the person has not met. Until the person meets them, most of the organization is
-   * closed to the person.
-   */
+  /** Most of the organization is closed until the user meets these requirements. */
   restrictions: readonly SecurityRestriction[];
-  /** Whether the person may change members and settings. */
   isManager: boolean;
 }>;
 
-/** An organization's name in a page's path. */
 export type OrganizationParams = Promise<{ org: string }>;
 
-/** The data that all pages of an organization read. 404 for people who may not see the organization, as if there were none (S136). */
+/** 404 for users who may not see the organization (S136). */
 export const requireOrganizationPage = cache(async (name: string): Promise<OrganizationPage> => {
   // Actions get the name from the browser, so it may be anything.
   if (typeof name !== "string" || !name.isWellFormed()) notFound();
@@ -41,7 +36,7 @@ export const requireOrganizationPage = cache(async (name: string): Promise<Organ
   return { organization, person, role: standing?.role, restrictions: standing?.restrictions ?? [], isManager };
 });
 
-/** The path of an organization's page below `/organizations/<name>`; empty for the overview. */
+/** Below `/organizations/<name>`. Empty for the overview. */
 export type OrganizationPageName =
   | ""
   | "members"
@@ -52,12 +47,10 @@ export type OrganizationPageName =
   | `audit-log/${string}`
   | "ask-for-app";
 
-/** `/organizations/<name>/<page>` */
 export function organizationPath(name: string, page: OrganizationPageName = ""): string {
   return `/organizations/${pathSegment(name)}${page && `/${page}`}`;
 }
 
-/** The title of a page of an organization, as the page's `generateMetadata`. */
 export function organizationTitle(title: string): (page: Readonly<{ params: OrganizationParams }>) => Promise<Metadata> {
   return async ({ params }) => {
     const { organization } = await requireOrganizationPage((await params).org);

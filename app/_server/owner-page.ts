@@ -7,32 +7,23 @@ import type { PageQuery } from "./page-query.ts";
 import { type OwnerName, settingsPath } from "./paths.ts";
 import { requireSession } from "./session.ts";
 
-/**
- * The props of a page that exists both under `/settings` and under `/organizations/<org>/settings`. The two route files export the same
- * component; without `org`, it shows the person's own page.
- */
+/** Both `/settings` and `/organizations/<org>/settings` have these pages. Without `org`, a page is the user's own. */
 export type OwnerPageProps<Params extends object = object> = Readonly<{
   params: Promise<Readonly<Params & { org?: string }>>;
   searchParams: PageQuery;
 }>;
 
-/** The owner that a page is about, and the signed-in person. */
 export type OwnerPage = Readonly<{
   person: Person;
   owner: Readonly<{ kind: "user" | "organization"; id: string; handle: string }>;
-  /** The organization's name in its own spelling, or null for the person's own page. */
+  /** Null for the user's own page. */
   home: OwnerName;
-  /** The owner's name in sentences, such as `Tidepool`; null for the person's own page. */
+  /** Null for the user's own page. */
   fullName: string | null;
-  /** The path of the page. */
   page: string;
 }>;
 
-/**
- * Reads the owner of a settings page; 404 for people who may not see it (S136).
- * @param home from the URL or from a form, so it may have any value
- * @param page the path below the settings, such as `webhooks`
- */
+/** 404 for users who may not see the page (S136). @param home may have any value @param page the path below the settings */
 export async function findOwnerPage(
   home: OwnerName,
   page: string,
@@ -52,13 +43,11 @@ export async function findOwnerPage(
 
 export type OwnerChoice = Readonly<{ value: string; label: string }>;
 
-/** The owners for which a person may create a repository: themselves, and the organizations where they may create one. */
 export async function ownerChoices(person: Person, username: string): Promise<OwnerChoice[]> {
   const organizations = await organizationNames(person, "repo.create");
   return [{ value: username, label: `${username} (you)` }, ...organizations.map((name) => ({ value: name, label: name }))];
 }
 
-/** The names of the organizations for which a person may create something. */
 export async function organizationNames(person: Person, action: "repo.create" | "collection.create"): Promise<string[]> {
   const [organizations, allowed] = await Promise.all([listOrganizations(person.userId), organizationsOf(person, action)]);
   return organizations.filter(({ id }) => allowed.includes(id)).map(({ name }) => name);

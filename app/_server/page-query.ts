@@ -1,15 +1,11 @@
-/** The query of a page's URL, as Next passes it to the page. */
 export type PageQuery = Promise<Readonly<Record<string, string | string[] | undefined>>>;
 
-/** One value as text: the first if there are several, empty if there is none. */
+/** The first of several values. Empty for none. */
 export function textOf(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
-/**
- * The message for the notice that the URL names. Only the page's own notices count, because `?notice=__proto__` names a property of every
- * object.
- */
+/** Only the page's own notices count, because `?notice=__proto__` names a property of every object. */
 export function noticeOf<Notice>(
   notices: Readonly<Record<string, Notice>>,
   value: string | string[] | undefined,
@@ -20,18 +16,17 @@ export function noticeOf<Notice>(
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** The search text, cut to a useful length, without invalid characters (half a surrogate pair, `%ff`), which would find nothing. */
+/** Invalid characters, such as half a surrogate pair, would find nothing. */
 export function searchOf(value: string | string[] | undefined): string {
   return textOf(value).trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().replaceAll("\u{fffd}", "").trim();
 }
 
-/** The number of a page of a list: from 1 to `max`. */
 export function pageOf(value: string | string[] | undefined, max: number): number {
   const page = Number(textOf(value));
   return Number.isInteger(page) ? Math.min(Math.max(page, 1), max) : 1;
 }
 
-/** A URL with a query. Empty values and the first page are left out, so that each page of a list has one URL. */
+/** Omits empty values and the first page, so that each page of a list has one URL. */
 export function hrefWith(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).flatMap(([name, value]) => (value && value !== 1 ? [[name, String(value)]] : []));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;

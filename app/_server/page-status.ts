@@ -1,10 +1,6 @@
 import { requestContext } from "#core/log.ts";
 
-/**
- * Sets the HTTP status of the page that is being rendered, since Next offers only 200, 404 and redirects. server/protect-response.ts writes
- * the status into the response. Only the first call has an effect: a refused action sets the status before the page around it is rendered.
- * @param retryAfterSeconds of a 429 or a 503, for `Retry-After`
- */
+/** Next offers only 200, 404 and redirects. Only the first call has an effect. @param retryAfterSeconds for `Retry-After` */
 export function setPageStatus(status: number, retryAfterSeconds?: number): void {
   const context = requestContext.getStore();
   if (!context || context.pageStatus !== undefined) return;
@@ -12,7 +8,6 @@ export function setPageStatus(status: number, retryAfterSeconds?: number): void 
   if (retryAfterSeconds !== undefined) context.pageRetryAfter = retryAfterSeconds;
 }
 
-/** Whether the page is rendered to explain why its action was refused. */
 export function isPageRefused(): boolean {
   return (requestContext.getStore()?.pageStatus ?? 200) >= 400;
 }

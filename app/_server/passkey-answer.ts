@@ -5,10 +5,7 @@ import type { SubmittedForm } from "./submitted-form.ts";
 /** More than any response that core accepts. */
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
 
-/**
- * The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any other invalid
- * value.
- */
+/** Undefined for invalid JSON or a value that is too long. core refuses undefined like any other invalid value. */
 export function passkeyAnswer(form: SubmittedForm): unknown {
   const json = form.verbatim("passkeyAnswer");
   if (json.length > ANSWER_MAX_CHARACTERS) return undefined;
@@ -19,7 +16,6 @@ export function passkeyAnswer(form: SubmittedForm): unknown {
   }
 }
 
-/** Runs the request of a `PasskeyButton`. An expected failure becomes a sentence for the person. */
 export async function passkeyOptions(ask: () => Promise<Exclude<PasskeyOptions, { problem: string }>>): Promise<PasskeyOptions> {
   try {
     return await ask();

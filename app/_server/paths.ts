@@ -1,7 +1,6 @@
-/** The owner of settings: the name of an organization, or null for the signed-in person. */
+/** An organization's name, or null for the signed-in user. */
 export type OwnerName = string | null;
 
-/** A page of the settings of a person or an organization. */
 export function settingsPath(home: OwnerName, page: string): string {
   return home === null ? `/settings/${page}` : `/organizations/${pathSegment(home)}/settings/${page}`;
 }
@@ -16,11 +15,7 @@ export const schedulesPath = (home: OwnerName): string => `${jobListPath(home)}/
 export const webhookListPath = (home: OwnerName): string => settingsPath(home, "webhooks");
 export const webhookPath = (home: OwnerName, webhookId: string): string => `${webhookListPath(home)}/${pathSegment(webhookId)}`;
 
-/**
- * A bound argument of an action as text. The browser sends it back, so it may have any value, and `String` throws for `{"toString": 1}`
- * (S51). A value that is not text becomes empty, and so does text with NUL, which the database refuses and no name contains.
- */
+/** Bound arguments may have any value. `String` throws for `{"toString": 1}`, and the database refuses NUL (S51). */
 export const givenText = (text: string | undefined): string => (typeof text === "string" && !text.includes("\0") ? text : "");
 
-/** A text or a bound argument, encoded as one segment of a path. */
 export const pathSegment = (text: string): string => encodeURIComponent(givenText(text).toWellFormed());

@@ -3,7 +3,6 @@ import { findIdentityProvider } from "#core/accounts/identity-providers/identity
 import type { CallbackFailure } from "#core/accounts/identity-providers/receive-callback.ts";
 import { flowCookie, pendingIdentityCookie } from "#core/accounts/identity-providers/sign-in-flow.ts";
 
-/** This browser's secret for sign-ins at identity providers. */
 export async function providerSignInSecret(): Promise<string | undefined> {
   return (await cookies()).get(flowCookie().name)?.value;
 }
@@ -13,7 +12,7 @@ export async function setProviderSignInSecret(secret: string): Promise<void> {
   (await cookies()).set(name, secret, options);
 }
 
-/** The token of an identity that a provider has confirmed but that is not linked to an account yet. */
+/** A provider has confirmed the identity, but no account is linked to it yet. */
 export async function pendingIdentityToken(): Promise<string | undefined> {
   return (await cookies()).get(pendingIdentityCookie().name)?.value;
 }
@@ -28,7 +27,7 @@ export async function clearPendingIdentity(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The URL that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
+/** A link, so it works without JavaScript. */
 export function providerSignInPath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }
@@ -50,14 +49,12 @@ const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 
-/** The sentence for a problem that the URL names; undefined if the text is not the name of a problem. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
   const sentence = sentences[problem as ProviderSignInProblem];
   return provider ? sentence(provider) : sentence("the provider").replace(/^the/, "The");
 }
 
-/** The page that shows a problem: the sign-in page or, for a signed-in person, their linked accounts. */
 export function problemPath(problem: ProviderSignInProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
   const query = { problem, with: at.slug };
   return at.isSignIn
@@ -65,7 +62,6 @@ export function problemPath(problem: ProviderSignInProblem, at: { slug: string; 
     : `/settings/linked-accounts?${new URLSearchParams(query)}`;
 }
 
-/** Why a sign-in at a provider failed, according to the URL; undefined if it names no problem. */
 export async function providerProblem(problem: string, slug: string): Promise<string | undefined> {
   if (!problem) return undefined;
   const provider = await findIdentityProvider(slug);

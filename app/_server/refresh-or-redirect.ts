@@ -3,10 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import type { FormOutcome } from "./form-action.ts";
 
-/**
- * Shows the change in place. With scripts the browser stays on the page, so that unsent input in other forms is kept. Without scripts the
- * browser is redirected to `href`, so that a reload does not submit the form again.
- */
+/** With scripts, unsent input in other forms stays. Without scripts, a redirect keeps a reload from submitting the form again. */
 export async function refreshOrRedirect(href: string): Promise<FormOutcome> {
   revalidatePath("/", "layout");
   if ((await headers()).has("next-action")) return {};

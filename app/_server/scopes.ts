@@ -12,12 +12,10 @@ import { repoNameHref, submittedRepoName } from "./repo-page.ts";
 import { requireOperator, requirePerson, requireSession, type SiteSession } from "./session.ts";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** The scope of a form that needs no account: sign-in, sign-up, and the pages to which emails link. */
 export const anybody: Scope<[], FormPage> = { argumentCount: 0, enter: async () => ({}) };
 
 export type ByPerson = Readonly<{ session: SiteSession; person: Person; page: string }>;
 
-/** The scope of a form for which the person must be signed in. */
 export function personAt(page: string | ((form: SubmittedForm) => string)): Scope<[], ByPerson> {
   return {
     argumentCount: 0,
@@ -29,7 +27,6 @@ export function personAt(page: string | ((form: SubmittedForm) => string)): Scop
   };
 }
 
-/** The scope of a form on the operators' pages. */
 export function operatorAt(page: string | ((form: SubmittedForm) => string)): Scope<[], ByOperator> {
   return {
     argumentCount: 0,
@@ -42,7 +39,6 @@ export function operatorAt(page: string | ((form: SubmittedForm) => string)): Sc
 
 type ByOperator = Readonly<{ operator: Person; page: string }>;
 
-/** The scope of a form about one object on an operators' page. The action is bound to the object's name or ID. */
 export function operatorOn(
   pageOf: (subject: string) => string,
 ): Scope<[subject: string], ByOperator & Readonly<{ subject: string }>> {
@@ -56,7 +52,6 @@ export function operatorOn(
   };
 }
 
-/** The scope of a form on an organization's pages. The action is bound to the organization's name. */
 export function organizationAt(page: OrganizationPageName): Scope<[name: string], OrganizationPage & Readonly<{ page: string }>> {
   return {
     argumentCount: 1,
@@ -66,10 +61,6 @@ export function organizationAt(page: OrganizationPageName): Scope<[name: string]
 
 export type OnRepo = Readonly<{ person: Person; repo: RepoName; page: string }>;
 
-/**
- * The scope of a form on a repository's pages, at the path `below` under the repository's URL. The action is bound to the repository's
- * name.
- */
 export function repoAt(below = ""): Scope<[repo: RepoName], OnRepo> {
   return {
     argumentCount: 1,

@@ -11,7 +11,6 @@ import { signInPath } from "./next-path.ts";
 
 export type { SiteSession };
 
-/** The session of the signed-in person, if there is one; read once per request. */
 export const currentSession = cache(async (): Promise<SiteSession | undefined> => {
   const token = await sessionToken();
   const session = token ? await findSiteSession(token) : undefined;
@@ -19,24 +18,22 @@ export const currentSession = cache(async (): Promise<SiteSession | undefined> =
   return session;
 });
 
-/** The session of the signed-in person. Visitors are sent to the sign-in page and come back to `returnTo`. */
 export async function requireSession(returnTo: string): Promise<SiteSession> {
   return (await currentSession()) ?? redirect(signInPath(returnTo));
 }
 
-/** Like `requireSession`, for sensitive changes: people who last authenticated more than 15 minutes ago must do so again (S113). */
+/** Users who last authenticated more than 15 minutes ago must do so again (S113). */
 export async function requireRecentSession(returnTo: string): Promise<SiteSession> {
   const session = await requireSession(returnTo);
   if (!isRecentlyAuthenticated(session)) redirect(signInPath(returnTo, { isReauthentication: true }));
   return session;
 }
 
-/** The signed-in person as an actor for core's operations. */
 export async function requirePerson(returnTo: string): Promise<Person> {
   return personActor(await requireSession(returnTo));
 }
 
-/** The signed-in person for a response that takes a long time: each call looks the session up again, because it may have ended (S112). */
+/** Each call looks the session up again, because the session may have ended (S112). */
 export async function personLookup(): Promise<() => Promise<Person>> {
   const token = await sessionToken();
   return async () => {
@@ -46,12 +43,12 @@ export async function personLookup(): Promise<() => Promise<Person>> {
   };
 }
 
-/** The opaque token that the browser sent. Only core can tell whether it is valid. */
+/** Only core can tell whether the token is valid. */
 export async function sessionToken(): Promise<string | undefined> {
   return (await cookies()).get(siteSessionCookie().name)?.value;
 }
 
-/** Gives the browser a session. The token is always new, never one that the browser has sent (session fixation, S34). */
+/** The token is always new, never one that the browser has sent (S34). */
 export async function setSessionCookie(token: string): Promise<void> {
   const { name, options } = siteSessionCookie();
   (await cookies()).set(name, token, options);
@@ -62,7 +59,7 @@ export async function clearSessionCookie(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The signed-in operator, for a page of the administration; 404 for everybody else, as for a page that does not exist (S136). */
+/** 404 for everybody but operators (S136). */
 export const requireOperator = cache(async (page: string): Promise<Person> => {
   const person = personActor(await requireSession(page));
   if (!(await may(person, "installation.operate", null))) notFound();

@@ -6,7 +6,6 @@ import { isTheme, THEME_COOKIE } from "./theme.ts";
 
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** The action of the theme switch. It is a plain form, so it also works without JavaScript. */
 export async function setTheme(data: FormData): Promise<void> {
   const theme = data instanceof FormData && data.get("theme");
   if (!isTheme(theme)) return;

@@ -43,7 +43,7 @@ export const signInAction = formAction(
   },
 );
 
-/** The challenge is also stored in a cookie, so that only a response from the same browser signs a user in. */
+/** The cookie ensures that only a response from the same browser signs a user in. */
 export async function askForPasskeyToSignInAction(): Promise<PasskeyOptions> {
   return passkeyOptions(async () => {
     const use = await askForPasskeyToSignIn(await requestOrigin());
@@ -66,10 +66,9 @@ export const signInWithPasskeyAction = formAction(
   },
 );
 
-/** After reauthentication, the person continues to `next`. If the session has ended, the sign-in page comes first. */
 const reauthScope = personAt((form) => nextPath(form.text("next")));
 
-/** Checks the password again before a sensitive change (S113). */
+/** S113. */
 export const reauthenticateAction = formAction(reauthScope, { password: verbatim }, async ({ person, page, input, from }) =>
   continueSignIn(await reauthenticate(person, input.password, from), page),
 );

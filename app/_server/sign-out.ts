@@ -6,12 +6,12 @@ import { clearPendingIdentity } from "./provider-sign-in.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { clearSessionCookie, sessionToken } from "./session.ts";
 
-/** Ends the session here and in the database, so that a copy of the cookie is useless. */
+/** Ends the session in the database too, so that a copy of the cookie is useless. */
 export async function signOut(): Promise<void> {
   const token = await sessionToken();
   if (token) await endSession(token, await requestOrigin());
   await clearSessionCookie();
-  // If this user began to link an account at a provider, the next user of this browser must not be asked about it.
+  // The next user of this browser must not be asked to link this user's account at a provider.
   await clearPendingIdentity();
   redirect("/");
 }

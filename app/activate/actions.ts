@@ -18,7 +18,6 @@ import { anybody, personAt } from "../_server/scopes.ts";
 import { currentSession, type SiteSession } from "../_server/session.ts";
 import { activatePath, CONFIRM_PATH, enterCode, forgetCode, PERMISSIONS_PATH } from "./device-code.ts";
 
-/** Submits the code that the person typed. */
 export const findDevice = formAction(
   personAt((form) => activatePath(form.text("user_code"))),
   { user_code: text },
@@ -29,7 +28,6 @@ export const findDevice = formAction(
   },
 );
 
-/** Continue, or "This is not me". */
 export const confirmDevice = formAction(
   personAt(CONFIRM_PATH),
   { user_code: text, decision: text },
@@ -48,7 +46,7 @@ export const confirmDevice = formAction(
     }),
 );
 
-/** Authorize or Cancel in the permissions modal. core compares everything in the form with the request (S25, S33). */
+/** core compares everything in the form with the request (S25, S33). */
 export const decide = formAction(
   personAt(CONFIRM_PATH),
   { user_code: text, decision: text, ticked: tickedConsent },
@@ -61,7 +59,7 @@ export const decide = formAction(
     }),
 );
 
-/** Releases the code and switches the account, because only the account that opened a device request can answer it (S65). */
+/** Only the account that opened a device request can answer it, so the code must be released first (S65). */
 const releaseCode = formAction(anybody, { user_code: text }, async ({ input: { user_code: userCode } }) => {
   const session = await currentSession();
   if (session) await releaseDeviceRequest(session, userCode);
@@ -73,7 +71,7 @@ export async function switchAccount(data: FormData): Promise<void> {
   await releaseCode({ values: {}, errors: {} }, data);
 }
 
-/** Redirects to the path that `work` returns. The second press of a double click goes to the same page as the first. */
+/** The second press of a double click leads to the same page as the first. */
 async function redirectAfter(session: SiteSession, userCode: string, work: () => Promise<string>): Promise<never> {
   redirect(
     await work().catch((error: unknown) => {
@@ -88,7 +86,6 @@ async function deny(session: SiteSession, userCode: string, from: RequestOrigin)
   return answeredPath(session, userCode);
 }
 
-/** The page for the recorded answer. */
 async function answeredPath(session: SiteSession, userCode: string): Promise<string> {
   const answer = await findDeviceAnswer(session, userCode);
   await forgetCode();

@@ -15,7 +15,6 @@ const titles: Partial<Record<ErrorCode, string>> = {
   rate_limited: "Too many codes were entered",
 };
 
-/** The page for a code that cannot be used now, for example because it has expired or was answered in another tab. */
 export function CodeOver({ reason }: Readonly<{ reason: ServiceError | undefined }>) {
   return (
     <Gone
@@ -38,7 +37,6 @@ const looks = {
 
 type OutcomeProps = Readonly<{ tone: keyof typeof looks; title: ReactNode; children: ReactNode }>;
 
-/** The last page, with the result. */
 export function Outcome({ tone, title, children }: OutcomeProps) {
   const { Icon, className } = looks[tone];
   return (
@@ -54,7 +52,6 @@ export function Outcome({ tone, title, children }: OutcomeProps) {
   );
 }
 
-/** Below the card: what connecting a device means, and how attackers abuse it. */
 export function AboutDevices() {
   return (
     <Link prefetch={false} href="/docs/consent#devices" target="_blank" className="link">
@@ -63,7 +60,7 @@ export function AboutDevices() {
   );
 }
 
-/** A form and not a link, because switching the account releases the code. */
+/** Switching the account releases the code, so this is a form and not a link. */
 export function SwitchAccount({ userCode }: Readonly<{ userCode: string }>) {
   return (
     <form action={switchAccount}>

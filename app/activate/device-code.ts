@@ -5,29 +5,22 @@ import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 export const CONFIRM_PATH = "/activate/confirm";
 export const PERMISSIONS_PATH = "/activate/permissions";
 
-/** The maximum length of a typed code; core decides what a code is. */
+/** core decides what a code is. */
 const TYPED_MAX_CHARACTERS = 64;
 
-/** The URL of the page for entering a code, with the field filled in. */
 export function activatePath(userCode: string): string {
   const typed = userCode.slice(0, TYPED_MAX_CHARACTERS);
   return typed ? `/activate?${new URLSearchParams({ user_code: typed })}` : "/activate";
 }
 
-/** The code that this browser has entered. */
 type EnteredCode = {
   userCode: string;
-  /** Whether the person has confirmed that their device shows this code. */
   isConfirmed: boolean;
 };
 
 const CONFIRMED = ".confirmed";
 
-/**
- * Stores the code in a cookie for the next pages. It is not in their URLs, so neither the history nor the address bar reveals it, and no
- * link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that a link on another site finds
- * no code. A form contains the code that its page showed; the cookie only decides which page to show.
- */
+/** A `SameSite=Strict` cookie, so that no link can skip the page where the code is entered (RFC 8628 §5.4). */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();
   const value = userCode.slice(0, TYPED_MAX_CHARACTERS) + (isConfirmed ? CONFIRMED : "");
@@ -46,7 +39,7 @@ export async function forgetCode(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The name follows the same rules as the name of the session's cookie (core/accounts/sessions/site-session-cookie.ts). */
+/** The name follows the rules for the session's cookie. */
 function deviceCodeCookie() {
   const { protocol, port } = new URL(env().ORIGIN);
   const secure = protocol === "https:";

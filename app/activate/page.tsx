@@ -12,12 +12,7 @@ import { UserCodeField } from "./user-code-field.client.tsx";
 
 export const metadata: Metadata = { title: "Connect a device" };
 
-/**
- * The page where a person enters the code that a device shows (RFC 8628 §3.3). Nothing is looked up before the person submits the code, so
- * a link to this page uses up no attempt and opens no request in the person's name.
- *
- * @param searchParams `user_code`: prefills the field, from the URL in a QR code (§3.3.1). The person still has to submit it.
- */
+/** Looks nothing up before the user submits the code (RFC 8628 §3.3). @param searchParams `user_code` comes from a QR code (§3.3.1) */
 export default async function ActivatePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const userCode = textOf((await searchParams).user_code);
   const path = activatePath(userCode);

@@ -9,16 +9,11 @@ import { CONFIRM_PATH, enteredCode } from "./device-code.ts";
 
 type DevicePage =
   | { step: "ask"; request: DeviceRequest; session: SiteSession; isConfirmed: boolean }
-  /** The entered code is no longer valid. */
   | { step: "over"; reason: ServiceError | undefined };
 
-/**
- * The request behind the code that this browser has entered. Without a code, the browser is redirected to the page for entering
- * one.
- */
 export const readDevicePage = cache(async (): Promise<DevicePage> => {
   const entered = await enteredCode();
-  // The page must explain why an answer was refused. A redirect would make the browser submit the form again.
+  // The page must explain the refusal. A redirect would make the browser submit the form again.
   if (!entered && isPageRefused()) return { step: "over", reason: undefined };
   if (!entered) redirect("/activate");
   const session = await requireSession(CONFIRM_PATH);

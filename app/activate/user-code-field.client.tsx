@@ -6,7 +6,7 @@ import { describedBy, FieldFrame } from "../_components/field-frame.tsx";
 
 const HINT = "Eight letters, upper or lower case. The hyphen is optional.";
 
-/** A single field, so that a code can be pasted, drawn as two boxes (controls.css). It fits a code with or without its hyphen. */
+/** A single field, so that a code can be pasted. CSS draws two boxes. */
 export function UserCodeField() {
   const id = useId();
   const { values, errors } = useFormState();
@@ -27,8 +27,7 @@ export function UserCodeField() {
           spellCheck={false}
           inputMode="text"
           maxLength={64}
-          // Only the style sheet uses `placeholder` and `pattern`: to know whether the field is empty, and whether a fifth character was
-          // typed without a hyphen.
+          // The style sheet needs both: `placeholder` for an empty field, `pattern` for a fifth character without a hyphen.
           placeholder=" "
           pattern="[\p{L}\p{N}]{5,}"
           aria-invalid={error ? true : undefined}

@@ -39,7 +39,7 @@ import {
   userPath,
 } from "./paths.ts";
 
-/** The URL of the list from which the form was sent. Any other path is replaced with the first page of the list. */
+/** Any other path becomes the first page of the list. */
 function listOf(form: SubmittedForm): string {
   const path = nextPath(form.text("returnTo"), APPS_PATH);
   return path === APPS_PATH || path.startsWith(`${APPS_PATH}?`) ? path : APPS_PATH;
@@ -82,7 +82,6 @@ export const setPolicyAction = formAction(operatorAt(HOSTS_PATH), { policy: text
   redirect(hostsPath({}, "policy"));
 });
 
-/** Redirects to the page with the consequences, before a host is blocked. */
 export const addRuleAction = formAction(
   operatorAt(HOSTS_PATH),
   { host: text, rule: text, note: text },
@@ -128,7 +127,6 @@ export const retryAction = formAction(operatorAt(MAIL_PATH), {}, async ({ operat
 
 const planScope = operatorOn(organizationPlanPath);
 
-/** Redirects to the page with the consequences of a plan, before the plan is set. */
 export const choosePlanAction = formAction(planScope, { plan: text }, async ({ page, input: { plan } }) => {
   redirect(`${page}?${new URLSearchParams({ plan })}`);
 });
@@ -209,7 +207,6 @@ export const setQuotaAction = formAction(
   },
 );
 
-/** The scope of forms on the page of an account. */
 const userScope: Scope<[userId: string], Readonly<{ operator: Person; userId: string; page: string }>> = {
   argumentCount: 1,
   enter: async (form, given) => {

@@ -1,4 +1,3 @@
-/** A command of the operator, which is not broken at its dashes. */
 export function AdminCommand({ children }: Readonly<{ children: string }>) {
   return (
     <code>

@@ -70,7 +70,6 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   },
 };
 
-/** The service at a glance: first what needs attention, then the figures. */
 export default async function AdminPage() {
   const operator = await requireOperator("/admin");
   const [overview, steps] = await Promise.all([readOverview(operator), readSetUpSteps(operator)]);
@@ -234,7 +233,6 @@ function peopleFigures({ people: { users, disabled, operators } }: Overview): Fi
 }
 
 const HOUR_MS = 3600_000;
-/** The webhook queue at a glance: waiting work, the latest attempts, and running work. */
 function WebhookWork({ overview: { work, attempts } }: Readonly<{ overview: Overview }>) {
   return <Figures figures={[...waiting(work), ...tried(attempts), ...running(work)]} />;
 }
@@ -274,7 +272,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
 }
 
 function tried({ since, byOutcome }: Overview["attempts"]): Figure[] {
-  // `since` is less than an hour ago if the hour had so many attempts that only its last part was counted.
+  // `since` is less than an hour ago if only the last part of the hour was counted.
   const isHour = Date.now() - since.getTime() > HOUR_MS - 60_000;
   const { delivered = 0, rejected = 0, unreachable = 0, blocked = 0, withheld = 0 } = byOutcome;
   const kinds = [

@@ -5,14 +5,11 @@ export const HOSTS_PATH = "/admin/hosts";
 
 export type HostsQuery = Readonly<{ search?: string; page?: number; rules?: number }>;
 
-/** The anchors of the two lists, to which their pagination links return. */
 export const SEEN = "seen";
 export const RULES = "rules";
 
-/** The URL of the page about hosts, with the search and the page number of the documents, and the page number of the rules. */
 export const hostsPath = (query: HostsQuery, notice?: string): string => hrefWith(HOSTS_PATH, { ...query, notice });
 
-/** The page that asks before a host is blocked. */
 export function blockHostPath(host: string, note = ""): string {
   return `${HOSTS_PATH}/block?${new URLSearchParams({ host, ...(note && { note }) })}`;
 }
@@ -25,12 +22,10 @@ export const inferencePath = (notice: string): string => `${INFERENCE_PATH}?noti
 
 export const ORGANIZATIONS_PATH = "/admin/organizations";
 
-/** The page that changes the plan of one organization. */
 export const organizationPlanPath = (name: string): string => `${ORGANIZATIONS_PATH}/${pathSegment(name)}`;
 
 export const STORAGE_PATH = "/admin/storage";
 
-/** The page that changes the quota of one owner. */
 export const storageQuotaPath = (handle: string): string => `${STORAGE_PATH}/${pathSegment(handle)}`;
 
 export const USERS_PATH = "/admin/users";

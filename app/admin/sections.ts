@@ -1,6 +1,5 @@
 import type { NavSections } from "../_components/side-frame.tsx";
 
-/** The operators' pages, in the order of the side navigation. */
 export const adminSections: NavSections = [
   {
     label: "Service",

@@ -9,16 +9,14 @@ type SwitchCardProps = Pick<ActionButtonProps, "action"> &
     title: string;
     description: string;
     isOn: boolean;
-    /** When the setting was last changed; null if it never was. */
+    /** Null if the setting never changed. */
     changedAt: Date | null;
-    /** The meaning of the current state. */
     sentence: string;
-    /** The name of the form's field: `1` turns the setting on, `0` off. */
+    /** The form's field: `1` turns the setting on, `0` off. */
     field: string;
     children: ReactNode;
   }>;
 
-/** A setting of the installation that is on or off. */
 export function SwitchCard({ title, description, isOn, changedAt, sentence, field, action, children }: SwitchCardProps) {
   return (
     <SectionCard

@@ -61,7 +61,6 @@ export const addItemAction = formAction(scope, item, async ({ person, input }) =
   redirect(editCollectionPath(await add(person, input), "added"));
 });
 
-/** For the form that opens from a repository's page. Afterwards the person is redirected to the collection. */
 export const addToCollectionAction = formAction(scope, item, async ({ person, input }) => {
   redirect(collectionPath(await add(person, input)));
 });
@@ -71,7 +70,6 @@ async function add(person: Person, { slug, type, repo, note }: Input<typeof item
     return await addItem(person, slug, { repo: { type, ...repo }, note });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // Assigns the message to the field that the person can correct.
     if (error.wireCode === "RepoNotFound") {
       throw new ServiceError("not_found", `There is no ${type === "space" ? "Space" : type} with this name that you can see.`, {
         field: "repo",
@@ -103,7 +101,7 @@ export const removeItemAction = formAction(scope, { slug: text, item: text }, as
   redirect(editCollectionPath(await findCollection(person, input.slug), "removed"));
 });
 
-/** The position as core's, which starts at zero. People count from one. */
+/** core counts from zero, users from one. */
 function positionOf(form: SubmittedForm): number {
   const position = Math.max(Number(form.text("place")) - 1, 0);
   if (!Number.isInteger(position)) throw new ServiceError("invalid_request", "Enter a whole number.", { field: "place" });
@@ -116,7 +114,7 @@ function typeOf(form: SubmittedForm): RepoName["type"] {
   return type;
 }
 
-/** Accepts a repository's URL too, because people copy it from the address bar. */
+/** Accepts a repository's URL too, because users copy the URL from the address bar. */
 function ownerAndName(form: SubmittedForm): Omit<RepoName, "type"> {
   const text = form.text("repo");
   const [name = "", owner = "", ...before] = text

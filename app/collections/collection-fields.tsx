@@ -5,7 +5,6 @@ import {
 } from "#core/hub/collections/collection.ts";
 import { ChoiceRow, Field, Select, TextArea } from "../_components/fields.client.tsx";
 
-/** The fields of a collection, for creating and for editing it. */
 export function CollectionFields() {
   return (
     <>

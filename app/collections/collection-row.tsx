@@ -10,11 +10,9 @@ import { RelativeTime } from "../_components/relative-time.tsx";
 
 type CollectionRowProps = Readonly<{
   collection: ListedCollection;
-  /** Whether to show the owner; false in a list whose collections all have one owner. */
   isOwnerShown?: boolean;
 }>;
 
-/** One collection in a list. */
 export function CollectionRow({ collection, isOwnerShown = true }: CollectionRowProps) {
   const { theme, title, description, isPrivate, owner, total, updatedAt } = collection;
   return (
@@ -59,7 +57,6 @@ const grounds: Record<Theme, string> = {
   indigo: "bg-tile-6",
 };
 
-/** A collection's symbol, in its color. */
 export function ThemeTile({ theme }: Readonly<{ theme: Theme }>) {
   return (
     <span className={classNames("grid size-9 shrink-0 place-items-center rounded-control text-white", grounds[theme])}>
@@ -76,7 +73,6 @@ const looks: Record<RepoType, { Icon: LucideIcon; word: string }> = {
 
 export const wordOfType = (type: RepoType): string => looks[type].word;
 
-/** The icon of a repository's type, beside the word for it. */
 export function RepoIcon({ type }: Readonly<{ type: RepoType }>) {
   const { Icon } = looks[type];
   return <Icon className="size-4.5 shrink-0 self-start mt-0.5 text-muted" aria-hidden="true" />;

@@ -19,7 +19,6 @@ export const metadata: Metadata = { title: "Collections" };
 
 const PAGE_SIZE = 20;
 
-/** All collections that the reader may see, or only the collections of one owner. */
 export default async function CollectionsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [query, session] = await Promise.all([searchParams, currentSession()]);
   const search = searchOf(query.search);
@@ -34,7 +33,7 @@ export default async function CollectionsPage({ searchParams }: Readonly<{ searc
     }),
     owner ? findOwner(owner) : undefined,
   ]);
-  // On the list of somebody else, the new collection would not appear.
+  // On another user's list, the new collection would not appear.
   const mayCreate = owner
     ? found !== undefined && (await may(actor, "collection.create", ownerColumns(found)))
     : session !== undefined;

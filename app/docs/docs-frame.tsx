@@ -6,7 +6,6 @@ import { controlClass } from "../_components/field-frame.tsx";
 import { SideFrame, SideNavigation } from "../_components/side-frame.tsx";
 import { readReference } from "./sdk/reference/read-reference.ts";
 
-/** The pages in the navigation that are not Markdown guides. */
 const start = { href: "/docs", label: "Start here" };
 const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; label: string }>>>> = {
   "Sign people in": [
@@ -18,12 +17,10 @@ const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; la
 const sdkReference = { href: "/docs/sdk/reference", label: "SDK reference" };
 
 type DocsFrameProps = Readonly<{
-  /** The search text. */
   search?: string;
   children: ReactNode;
 }>;
 
-/** Frame, search and navigation of every page of the documentation. */
 export async function DocsFrame({ search = "", children }: DocsFrameProps) {
   const hasSdkReference = (await readReference("index")) !== undefined;
   const sections = (await listGuides()).map(({ label, guides }) => ({

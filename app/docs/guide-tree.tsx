@@ -7,7 +7,6 @@ import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 import { textOf } from "#core/docs/render-guide.ts";
 import { CopyButton } from "../_components/copy-button.client.tsx";
 
-/** Renders a guide from core/docs: code with its language and a copy button, headings with anchors. */
 export function GuideTree({ tree }: Readonly<{ tree: Root }>) {
   const content = toJsxRuntime(tree, { Fragment, jsx, jsxs, components, passNode: true });
   return <div className="markdown guide">{content}</div>;

@@ -4,7 +4,6 @@ import { classNames } from "../_components/class-names.ts";
 
 type OnThisPageProps = Readonly<{ headings: readonly GuideHeading[] }>;
 
-/** The sections of a guide: beside it on a wide screen, collapsed above it on a narrow one. */
 export function OnThisPage({ headings }: OnThisPageProps) {
   return (
     <>

@@ -49,7 +49,6 @@ const more = [
   },
 ];
 
-/** The start of the documentation: a guide for each need, or the results of a search. */
 export default async function DocsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const search = searchOf((await searchParams).search);
   return <DocsFrame search={search}>{search.trim() === "" ? <Start /> : <Results search={search} />}</DocsFrame>;

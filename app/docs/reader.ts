@@ -8,16 +8,11 @@ import { currentSession } from "../_server/session.ts";
 export type Reader = Readonly<{
   filling: Filling;
   isSignedIn: boolean;
-  /** The reader's own apps, newest first. */
   apps: ReadonlyArray<Readonly<{ id: string; name: string }>>;
-  /** The app whose values are filled in. */
   app?: Readonly<{ id: string; name: string; isConfidential: boolean }>;
 }>;
 
-/**
- * The reader, and the values for the reader's snippets. These never include a secret, because a secret is shown only once.
- * @param chosen the id of one of the reader's apps; any other text means the newest
- */
+/** Never includes a secret. @param chosen the id of one of the reader's apps. Any other text means the newest */
 export async function findReader(chosen: string): Promise<Reader> {
   const session = await currentSession();
   const { apps } = session ? await listApps(personActor(session), { userId: session.user.id }) : { apps: [] };
@@ -33,7 +28,6 @@ export async function findReader(chosen: string): Promise<Reader> {
   };
 }
 
-/** The values that are the same for every reader of this installation. */
 export function instanceFilling(): Filling {
   const { ORIGIN, BRAND_NAME, VENDOR, TOKEN_PREFIX } = env();
   return { origin: ORIGIN, brand: BRAND_NAME, vendor: VENDOR, tokenPrefix: TOKEN_PREFIX };

@@ -20,21 +20,18 @@ import { ReauthenticateForm } from "./reauthenticate-form.tsx";
 
 export const metadata: Metadata = { title: "Sign in" };
 
-/** The maximum length of a username or an email address in `login_hint`. */
 const LOGIN_MAX_CHARACTERS = 320;
 
 type Notice = { tone: "good" | "neutral"; text: string };
 
-/** The message above the form, by the `notice` parameter of the URL. */
 const notices: Record<string, Notice> = {
   "password-changed": { tone: "good", text: "Password changed. Sign in with the new one." },
   "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
 };
 
 /**
- * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to authenticate again (S113).
- * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in at a
- * provider failed. `with`: the provider's slug.
+ * @param searchParams `next`: a path of ours. `reauthenticate`: the signed-in user authenticates again (S113). `with`: the provider's
+ * slug.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
@@ -76,7 +73,6 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
   );
 }
 
-/** The first step of a sign-in. Other ways to sign in are separate forms on the same page. The second step has its own page. */
 function SignInForm({ next, login }: Readonly<{ next: string; login: string }>) {
   return (
     <ActionForm action={signInAction} values={{ login }}>
@@ -97,7 +93,7 @@ function SignInForm({ next, login }: Readonly<{ next: string; login: string }>) 
   );
 }
 
-/** Signs in with a passkey alone, which identifies the person and counts as both steps. */
+/** A passkey identifies the user and counts as both steps. */
 function PasskeySignIn({ next }: Readonly<{ next: string }>) {
   return (
     <ActionForm action={signInWithPasskeyAction} label="Passkey">

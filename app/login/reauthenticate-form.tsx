@@ -19,10 +19,7 @@ import {
 
 type ReauthenticateFormProps = Readonly<{ user: SiteSession["user"]; next: string }>;
 
-/**
- * Asks the signed-in person to authenticate again: with a passkey, or with the password and then the second step if the person has set one
- * up. A person without a password goes directly to the second step, or to their identity provider.
- */
+/** A user without a password goes directly to the second step, or to an identity provider. */
 export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps) {
   const { hasPassword, hasPasskeys, hasAuthenticator } = await findSecondStepOffer(user.id);
   const isPasskeyOffered = hasPasskeys && arePasskeysAvailable();
@@ -94,7 +91,7 @@ function SecondStepProof({ next, isPrimary }: Readonly<{ next: string; isPrimary
   );
 }
 
-/** A person without a password, a passkey and an authenticator app proves their identity at their identity provider (S113). */
+/** A user without a password, a passkey and an authenticator app has only the identity provider (S113). */
 async function ConfirmAtProvider({ userId, next }: Readonly<{ userId: string; next: string }>) {
   const identities = await listLinkedIdentities(userId);
   const providers = new Map(

@@ -9,7 +9,7 @@ import { signOut } from "../_server/sign-out.ts";
 
 export const metadata: Metadata = { title: "Sign out" };
 
-/** Asks first: a link on another site must not be able to sign people out (S108). */
+/** A link on another site must not sign users out (S108). */
 export default async function SignOutPage() {
   const session = await currentSession();
   if (!session) redirect("/");

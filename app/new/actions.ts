@@ -10,7 +10,7 @@ import { personAt } from "../_server/scopes.ts";
 export const createRepoAction = formAction(
   personAt("/new"),
   {
-    // Not checked here, because core refuses an unknown type.
+    // core refuses an unknown type.
     type: (form) => form.text("type") as RepoType,
     owner: text,
     name: text,

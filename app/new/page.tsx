@@ -32,7 +32,6 @@ const sdksOf = (isNodeRun: boolean) => [
 
 const list = new Intl.ListFormat("en");
 
-/** One form for all types. The page of the new repository says what to do next. */
 export default async function NewRepoPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [session, query, runner] = await Promise.all([requireSession("/new"), searchParams, readRunnerReport()]);
   const owners = await ownerChoices(personActor(session), session.user.username);

@@ -65,10 +65,7 @@ export const revokeInvitationAction = formAction(
   },
 );
 
-/**
- * `before` and `confirmed` only decide whether the page asks for confirmation, which it does before it makes somebody an administrator.
- * `changeRole` does not check them.
- */
+/** `before` and `confirmed` only decide whether the page asks for confirmation. `changeRole` does not check them. */
 export const changeRoleAction = formAction(
   membersScope,
   { userId: text, username: text, role: text, before: text, confirmed: text },
@@ -109,7 +106,7 @@ export const updateOrganizationAction = formAction(
   { fullName: text, website: text, email: text, logo: image },
   async ({ organization, person, input: { logo, ...profile }, from }) => {
     await updateOrganization(person, organization.id, { ...profile, logo }, from);
-    // The navigation also shows the name, so the layout is revalidated.
+    // The navigation also shows the name.
     revalidatePath("/organizations", "layout");
     return { message: "Profile saved.", values: profile };
   },
@@ -131,7 +128,7 @@ export const setAppPolicyAction = formAction(policyScope, { policy: text }, asyn
   redirect(`${organizationPath(organization.name, "settings/app-policy")}?notice=policy`);
 });
 
-/** A decision of null removes the previous decision. */
+/** Null removes the previous decision. */
 export const decideAppAction = formAction(
   policyScope,
   { clientId: text, returnTo: text },
@@ -144,7 +141,7 @@ export const decideAppAction = formAction(
   },
 );
 
-/** The URL of the list from which the form was sent. Any other path is replaced with the first page of the list. */
+/** Any other path becomes the first page of the list. */
 function listPath(name: string, sent: string): string {
   const own = organizationPath(name, "settings/app-policy");
   const path = nextPath(sent, own);
@@ -184,7 +181,6 @@ export const createOrganizationAction = formAction(
 
 const securityScope = organizationAt("settings/security");
 
-/** The pressed button names the requirement. */
 export const changeRequirementAction = formAction(
   securityScope,
   { requirement: text, isOn: (form) => form.text("to") === "on" },
@@ -195,7 +191,7 @@ export const changeRequirementAction = formAction(
   },
 );
 
-/** Only the form of a new issuer has a field for its URL. */
+/** Only the form of a new issuer has a field for the URL. */
 export const saveIssuerAction = formAction(
   securityScope,
   {

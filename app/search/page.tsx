@@ -13,7 +13,6 @@ export const metadata: Metadata = { title: "Search" };
 
 const SHOWN = 20;
 
-/** A search over the whole service. */
 export default async function SearchPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const search = searchOf((await searchParams).search);
   const groups = await findEverything(search, SHOWN);

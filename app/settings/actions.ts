@@ -98,7 +98,7 @@ export const updateProfileAction = formAction(
   { fullName: text, website: text, avatar: image },
   async ({ person, input: { avatar, ...names }, from }) => {
     await updateProfile(person, person.userId, { ...names, avatar }, from);
-    // The header also shows name and picture, so the layout is revalidated.
+    // The header also shows name and picture.
     revalidatePath("/", "layout");
     return { message: "Profile saved.", values: names };
   },

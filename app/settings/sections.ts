@@ -1,6 +1,5 @@
 import type { NavSections } from "../_components/side-frame.tsx";
 
-/** The pages of a person's settings, in the order of the side navigation. */
 export const settingsSections: NavSections = [
   {
     label: "You",

@@ -7,10 +7,8 @@ import { ask } from "./measure.ts";
 import type { ChaosService } from "./service.ts";
 
 const STREAMS = 6;
-/** The delay after which a browser reconnects, as named by the stream. */
 const RETRY_MS = 3_000;
 
-/** Opens live views of a webhook's activity. A view that is cut off continues where it stopped, as in a browser. */
 export async function followActivity(service: ChaosService, webhookId: string) {
   const input = { name: "streams", scopes: ["webhooks"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(operatorCommand, service.ownerId, input, noOrigin);
@@ -61,7 +59,6 @@ export async function followActivity(service: ChaosService, webhookId: string) {
   const views = Array.from({ length: STREAMS }, () => new Set<string>());
   const running = Promise.all(views.map(follow));
   return {
-    /** @returns how often a stream was continued, and how many deliveries were missing in at least one stream */
     async stop(): Promise<{ resumed: number; missed: number; shown: number }> {
       const rows = await ask<{ id: string }>(service, "select id from delivery where webhook_id = $1 and state = 'delivered'", [
         webhookId,

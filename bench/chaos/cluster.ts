@@ -8,7 +8,6 @@ import { DATABASE, OWNER_ROLE, prepareDatabase, SERVICE_ROLE } from "#core/postg
 import { freePort } from "#core/postgres/free-port.ts";
 import { findServerUser } from "#core/postgres/server-user.ts";
 
-/** A node of the cluster: Patroni with the PostgreSQL that it runs. */
 type Node = { name: string; postgresPort: number; apiPort: number; patroni?: ChildProcess };
 type Member = { name: string; role: string; state: string };
 
@@ -16,14 +15,10 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 const PASSWORD = "for the bench only";
 const NODES = ["anna", "bela", "carl"];
-/** Patroni's least time to live of the leader's lock. A frozen primary loses it after this time at the latest. */
+/** Patroni's least time to live of the leader's lock, after which a frozen primary loses the lock. */
 const TTL_SECONDS = 20;
 
-/**
- * Starts PostgreSQL with Patroni on three nodes, etcd, and HAProxy in front, all on 127.0.0.1. A commit is confirmed when a standby has
- * also written it. HAProxy asks each node's Patroni every second whether the node is the primary, and ends connections to nodes that are
- * not.
- */
+/** A commit is confirmed when a standby has also written it. */
 export async function startCluster() {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--failover"], { stdio: "inherit" });
   const directory = mkdtempSync(join(tmpdir(), "keyhook-cluster-"));
@@ -58,7 +53,6 @@ export async function startCluster() {
     node.patroni = user.spawn("/usr/bin/patroni", [file], { stdio: "ignore" });
   }
 
-  /** Patroni and all processes of its PostgreSQL. */
   function processesOf({ name, patroni }: Node): number[] {
     const postmaster = Number(readFileSync(join(directory, name, "data/postmaster.pid"), "utf8").split("\n")[0]);
     const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").split(" ");
@@ -75,7 +69,7 @@ export async function startCluster() {
 
   function kill(): void {
     for (const node of nodes) {
-      // Patroni is killed first, because it would start PostgreSQL again.
+      // Patroni would start PostgreSQL again.
       node.patroni?.kill("SIGKILL");
       try {
         signal(node, "SIGKILL");
@@ -83,7 +77,6 @@ export async function startCluster() {
     }
     for (const child of others) child.kill();
   }
-  // Ends all processes after a failure too.
   process.once("exit", kill);
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
@@ -104,7 +97,6 @@ export async function startCluster() {
     return node;
   }
 
-  /** Waits until there is a primary with a synchronous standby, and the third node replicates too. */
   async function untilHealthy(seconds = 120): Promise<void> {
     let found: Member[] = [];
     for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(500)) {
@@ -119,7 +111,6 @@ export async function startCluster() {
   await delay(1_000); // until etcd is ready
   for (const node of nodes) startNode(node);
   const cluster = {
-    /** Creates the service's database. @returns its settings */
     async prepareDatabase() {
       const url = (role: string, name: string) => `postgres://${role}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
       await prepareDatabase(url("postgres", "postgres"), { owner: PASSWORD, service: PASSWORD });
@@ -168,8 +159,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
     scope: "keyhook",
     name,
     restapi: { listen: api, connect_address: api },
-    // Uses version 2 of etcd's API. With version 3, a node with Patroni before 3.0.3 (Debian 12 has 3.0.2) that was frozen and continues
-    // can take the leader's key away from the new primary (https://github.com/patroni/patroni/pull/2689).
+    // With version 3 of etcd's API, a frozen node can take the leader's key away (https://github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${etcdPort}` },
     log: { dir: home, level: "INFO" },
     bootstrap: {
@@ -177,7 +167,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
         ttl: TTL_SECONDS,
         loop_wait: 4,
         retry_timeout: 5,
-        // There is a new primary at once if the primary's PostgreSQL has ended, without waiting for it to start again.
+        // Does not wait for the primary's PostgreSQL to start again.
         master_start_timeout: 0,
         synchronous_mode: true,
         postgresql: {

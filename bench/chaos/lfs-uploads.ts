@@ -11,7 +11,6 @@ type Answer = { objects: { actions?: { upload?: Action; verify?: Action; downloa
 
 const BYTES = 64 * 1024;
 
-/** Uploads of large files as Git LFS makes them: each of an upload's three requests goes to the next node, or to the bucket. */
 export async function prepareUploads(service: ChaosService) {
   const name = `uploaded-${newId()}`;
   const input = { name, scopes: ["write-repos"], expiresInDays: 1 };

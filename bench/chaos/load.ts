@@ -5,13 +5,13 @@ import { db } from "#core/db.ts";
 import { recordEvents } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
 
-/** Creates a webhook that watches a repository of which only the ID exists, so that each scenario has its own repository. */
+/** Only the repository's ID exists, so that each scenario has its own repository. */
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({
     data: { id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
   });
-  // Written in SQL, because the field has another name in the client of older versions (upgrade.ts).
+  // The client of older versions has another name for the field (upgrade.ts).
   await db().$executeRaw`insert into webhook_watch (webhook_id, type, target_id) values (${id}, 'model', ${repoId})`;
   return id;
 }
@@ -25,10 +25,7 @@ export function pushPayload(repoId: string, ownerId: string): EventPayload {
   } as EventPayload;
 }
 
-/**
- * Records events at a rate, through the function that pushes use.
- * @returns the IDs of the events whose commit was confirmed, with the time at which each recording began
- */
+/** @returns the IDs of the events whose commit was confirmed, with the time at which each recording began */
 export async function recordAtRate(
   repoId: string,
   ownerId: string,
@@ -48,10 +45,7 @@ export async function recordAtRate(
 
 const TICK_MS = 50;
 
-/**
- * Calls `run` with the number of items that are due, twenty times a second. The next call does not wait for the previous one. Failures are
- * not repeated, and items that are due while 50 calls run are left out.
- */
+/** Calls `run` twenty times a second, without waiting for the previous call. Skips items that are due while 50 calls run. */
 export async function everyTick(perSecond: number, seconds: number, run: (count: number) => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   const running = new Set<Promise<void>>();

@@ -3,22 +3,18 @@ import pg from "pg";
 import type { Receiver } from "./receiver.ts";
 import type { ChaosService } from "./service.ts";
 
-/** The result of a scenario. */
 export type Outcome = {
   sent: number;
   delivered: number;
   lost: number;
   duplicates: number;
-  /** The time from the last fault until nothing was overdue by more than a second. */
+  /** From the last fault until nothing was overdue by more than a second. */
   recoverySeconds?: number;
-  /** Deliveries that were claimed when a process was killed. */
   inFlight?: number;
   note?: string;
-  /** Requirements that failed. */
   faults: string[];
 };
 
-/** A row of the table of results. */
 export function rowOf(
   name: string,
   { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome,
@@ -28,7 +24,6 @@ export function rowOf(
   return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }
 
-/** Repeats a query until the database answers, because it may be starting or the machine may be busy. */
 export async function ask<Row extends pg.QueryResultRow>(
   service: ChaosService,
   text: string,
@@ -44,7 +39,6 @@ export async function ask<Row extends pg.QueryResultRow>(
   }
 }
 
-/** Sends one query over a new connection. */
 async function askOnce<Row extends pg.QueryResultRow>(service: ChaosService, text: string, values: unknown[]): Promise<Row[]> {
   const connectionString = service.databaseUrl();
   if (!connectionString) throw new Error("the database is down");
@@ -67,7 +61,6 @@ export async function claimedNow(service: ChaosService): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Records, until it is stopped, when an event, or a delivery of some webhooks, was last overdue by more than a second. */
 export function watchBacklog(service: ChaosService, webhookIds: string[]) {
   let isWatching = true;
   let lastOverdueAt = 0;
@@ -101,7 +94,6 @@ async function isUpToDate(service: ChaosService, webhookIds: string[]): Promise<
   }
 }
 
-/** Returns once every event has its deliveries, and the queue of some webhooks is empty. */
 export async function settle(service: ChaosService, webhookIds: string[], seconds: number): Promise<boolean> {
   for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(200)) {
     const [row] = await askOnce<{ count: number }>(
@@ -115,7 +107,6 @@ export async function settle(service: ChaosService, webhookIds: string[], second
   return false;
 }
 
-/** Compares the confirmed events with the deliveries that arrived at the receiver of one webhook. */
 export async function tally(
   service: ChaosService,
   webhookId: string,
@@ -128,7 +119,6 @@ export async function tally(
     [webhookId],
   );
   const arrivals = Map.groupBy(receiver.arrivals, ({ id }) => id);
-  // Counts what the receiver got, not what the service recorded.
   const reached = new Set(rows.filter(({ id }) => arrivals.has(id)).map(({ eventId }) => eventId));
   const delivered = [...eventIds].filter((id) => reached.has(id)).length;
   const repeated = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);
@@ -141,7 +131,7 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The milliseconds from the recording of each event to its arrival, for events that arrived. */
+/** In milliseconds, for events that arrived. */
 export async function latencies(
   service: ChaosService,
   webhookId: string,

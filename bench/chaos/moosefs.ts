@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { killNow } from "./nodes.ts";
 
-/** A mount with its own client process and caches, as if it were on a separate machine. */
 export type Mount = { path: string; options: string; client?: ChildProcess };
 
-/** A server: the master, which has the names, or one of two chunk servers, each of which has a copy of each file. */
 type Server = { command: string; args: string[]; process?: ChildProcess };
 
 export type MooseFs = Awaited<ReturnType<typeof startMooseFs>>;
@@ -16,10 +14,7 @@ export type MooseFs = Awaited<ReturnType<typeof startMooseFs>>;
 const ADDRESS = "10.77.0.1";
 const PATIENCE_MS = 60_000;
 
-/**
- * Starts MooseFS, with settings that write data to the disk when a client syncs it. The servers refuse loopback addresses, so they and the
- * clients run in a network namespace whose loopback device has another address. The mounts are visible to all processes.
- */
+/** The servers refuse loopback addresses, so they run in a network namespace whose loopback device has another address. */
 export async function startMooseFs(directory: string) {
   if (process.getuid?.() !== 0) throw new Error("Run this as root: it makes a network namespace and mounts a file system.");
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--filesystem"], { stdio: "inherit" });
@@ -33,7 +28,6 @@ export async function startMooseFs(directory: string) {
     ["--net", "sh", "-c", `ip link set lo up && ip address add ${ADDRESS}/32 dev lo && echo up && exec sleep infinity`],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  // Ends all processes after a failure too; the namespace ends with them.
   const stop = () => {
     for (const { path } of mounts) unmount(path);
     for (const child of [...mounts.map(({ client }) => client), ...servers.map((server) => server.process), holder])
@@ -78,7 +72,6 @@ export async function startMooseFs(directory: string) {
   servers.push(master, ...chunkServers);
   for (const server of servers) start(server);
 
-  /** Starts the client of a mount, and waits until the file system is mounted and writable. */
   async function mount(each: Mount): Promise<void> {
     const options = `mfsnice=0,mfsdelayedinit,${each.options}`;
     each.client = inside("/usr/bin/mfsmount", ["-f", each.path, "-H", ADDRESS, "-o", options]);
@@ -105,12 +98,10 @@ export async function startMooseFs(directory: string) {
       await mount(each);
       return each;
     },
-    /** Ends the client at once, as the loss of its machine does. */
     lose({ path, client }: Mount): void {
       if (client?.pid) killNow(client.pid);
       unmount(path);
     },
-    /** The IDs of the servers' and the clients' processes. */
     pids: (): number[] =>
       [...servers.map((server) => server.process), ...mounts.map(({ client }) => client)].flatMap((each) => each?.pid ?? []),
   };

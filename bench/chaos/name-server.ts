@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A minimal name server (RFC 1035): `answer` chooses the IPv4 address of a name for each query. */
+/** RFC 1035. `answer` chooses the IPv4 address for each query. */
 export async function startNameServer() {
   const socket = createSocket("udp4");
   const server = {
@@ -19,7 +19,7 @@ export async function startNameServer() {
     }
     const isIPv4 = question.readUInt16BE(end + 1) === 1;
     const found = isIPv4 ? server.answer(labels.join(".")) : undefined;
-    // A pointer to the question's name; type A, class IN; TTL 0.
+    // A pointer to the question's name, type A, class IN, TTL 0.
     const record = found
       ? Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...found.split(".").map(Number)])
       : Buffer.alloc(0);

@@ -15,7 +15,6 @@ import { startPooler } from "#core/testing/start-pooler.ts";
 import { startNameServer } from "./name-server.ts";
 import { type ChaosService, createOwner } from "./service.ts";
 
-/** A supervisor with its web process or worker, as if it were on a separate machine. */
 export type ServiceNode = { name: string; kind: "web" | "worker"; settings: Record<string, string>; running?: RunningService };
 
 export type Nodes = Awaited<ReturnType<typeof startNodes>>;
@@ -25,21 +24,14 @@ const CONNECTIONS_MAX = 500;
 
 type Options = {
   kinds?: Record<string, ServiceNode["kind"]>;
-  /** The number of connections of a PgBouncer in front of the database; without a number there is none. */
+  /** The number of connections of a PgBouncer. Without a number there is no PgBouncer. */
   poolSize?: number | undefined;
-  /** The directory for the database, the repositories and the nodes. */
   directory: string;
-  /** The port of HAProxy. */
   port: number;
-  /** Further settings of all nodes. */
   settings?: Record<string, string>;
 };
 
-/**
- * Starts web processes and workers, by default three and two, with HAProxy in front, which sends consecutive requests to different nodes.
- * They share a database, a bucket, and the folder of repositories, which stands for a shared file system. Each node has its own copy of
- * everything else in DATA_DIR.
- */
+/** HAProxy sends consecutive requests to different nodes. Each node has its own DATA_DIR, but the folder of repositories is shared. */
 export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
   execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });
@@ -67,11 +59,9 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     output.push(node.running.output);
   }
 
-  /** Kills all processes of a node at once, as the loss of its machine does. @returns their IDs */
   const kill = ({ running }: ServiceNode): number[] => (running ? killTree(running.process.pid as number) : []);
 
   let proxy: ChildProcess | undefined;
-  // Ends all processes after a failure too.
   process.once("exit", () => {
     for (const node of nodes) kill(node);
     proxy?.kill();
@@ -80,7 +70,6 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   });
 
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
-  // The first node migrates the database.
   await start(first);
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(port, nodes));
@@ -95,10 +84,9 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     shared,
     database,
     start,
-    /** Kills a node, and returns once all its processes have ended, because until then the system accepts connections for the node. */
+    /** Until all processes have ended, the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
     output: () => output.map((each) => each()).join(""),
-    /** The proxy's log of the requests that failed. */
     failures: () => failures,
     async stop() {
       await Promise.all(nodes.map(({ running }) => running && stopService(running)));
@@ -110,7 +98,6 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
   };
 }
 
-/** Starts nodes, and connects this process to their database. */
 export async function startNodes(kinds?: Options["kinds"], poolSize?: number) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
   // PostgreSQL does not run as root.
@@ -147,7 +134,6 @@ async function startDatabase(directory: string): Promise<EmbeddedServer> {
   return startEmbedded(directory);
 }
 
-/** Kills a process and all its descendants. @returns their IDs */
 export function killTree(pid: number): number[] {
   const pids = processesBelow(pid);
   for (const each of pids) killNow(each);
@@ -166,7 +152,7 @@ function processesBelow(pid: number): number[] {
   return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
 }
 
-/** A killed process is a zombie as soon as its first thread has ended, but its connections stay open until its last thread has ended. */
+/** A killed process is a zombie once its first thread has ended, but its connections stay open until its last thread has ended. */
 function isRunning(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -181,13 +167,10 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/**
- * A line for each request that failed: since when the connection waited for it, how long from then to its end, how long the request itself
- * took, the node, the status, how it ended, and what it was.
- */
+/** Start of the wait, total time, time of the request, node, status, how the request ended, and what it was. */
 const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
-/** The settings in docs/operations.md, with a log of failures. A client may name its address, as stories do. */
+/** The settings in docs/operations.md, with a log of failures. A client may name its address. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `
 global
   log stdout format raw local0

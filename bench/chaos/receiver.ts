@@ -4,21 +4,17 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Webhook as Verifier } from "standardwebhooks";
 
-/** One delivery that arrived. */
 export type Arrival = { id: string; at: number; isVerified: boolean };
 
 export type Receiver = {
   url: string;
   port: number;
   arrivals: Arrival[];
-  /** The secret with which the published library verifies signatures. It may be changed. */
   secret: string;
-  /** Responds to a delivery; by default with 200. It may be replaced. */
   answer: (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
   stop(): void;
 };
 
-/** A real receiver: it reads a delivery, verifies its signature as receivers do, records it, and responds. */
 export async function startReceiver(secret: string, { host = "127.0.0.1", port = 0 } = {}): Promise<Receiver> {
   const receiver: Receiver = {
     ...{ url: "", port: 0, arrivals: [], secret },
@@ -49,7 +45,7 @@ export async function startReceiver(secret: string, { host = "127.0.0.1", port =
 
 function isVerified(secret: string, body: string, { headers }: IncomingMessage): boolean {
   try {
-    // A generated secret has the form of Standard Webhooks; a secret that somebody chose is used as its own bytes.
+    // A generated secret has the form of Standard Webhooks. Any other secret is used as its own bytes.
     new Verifier(secret, secret.startsWith("whsec_") ? {} : { format: "raw" }).verify(body, headers as Record<string, string>);
     return true;
   } catch {

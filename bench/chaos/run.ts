@@ -16,12 +16,8 @@ import { runStories } from "./stories.ts";
 import { runUpgrade } from "./upgrade.ts";
 
 /**
- * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and delivered
- * twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse` attacks a service
- * instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs the service on a cluster of PostgreSQL servers whose
- * primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts), and `npm run chaos -- stories` runs
- * stories in a browser on such nodes (stories.ts). `npm run chaos -- filesystem` has the repositories on a distributed file system
- * (filesystem/run.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older version (upgrade.ts).
+ * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Exits with 1 if a requirement failed. WORD is
+ * `abuse`, `failover`, `nodes`, `stories`, `filesystem`, `upgrade COMMIT`, or part of a scenario's name.
  */
 const scenarios: Scenario[] = [
   kills.baseline,

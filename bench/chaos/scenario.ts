@@ -8,12 +8,9 @@ import type { ChaosService } from "./service.ts";
 
 export type Scenario = { name: string; run(service: ChaosService): Promise<Outcome> };
 
-/** The load during the faults. */
 export const EVENTS_PER_SECOND = 200;
-/** The maximum recovery time of a scenario. */
 const RECOVERY_SECONDS = 30;
 
-/** Creates a webhook with its own repository and receiver. */
 export async function startTarget(service: ChaosService) {
   const repoId = newId();
   const secret = newToken("");
@@ -25,16 +22,12 @@ export async function startTarget(service: ChaosService) {
 type Fault = {
   seconds?: number;
   perSecond?: number;
-  /** The time of the fault, in seconds after the start of the load. */
+  /** In seconds after the start of the load. */
   after?: number;
-  /**
-   * Sends the load. By default events are recorded directly.
-   * @returns the confirmed events
-   */
+  /** By default events are recorded directly. @returns the confirmed events */
   load?: (repoId: string) => Promise<Map<string, number>>;
   /** @returns how many deliveries were claimed when a process was killed, and the time of the last fault if that was later */
   strike(context: { service: ChaosService; receiver: Receiver; webhookId: string }): Promise<{ inFlight?: number; at?: number }>;
-  /** Further requirements. */
   check?(context: {
     service: ChaosService;
     receiver: Receiver;
@@ -43,7 +36,6 @@ type Fault = {
   }): Promise<Partial<Outcome>>;
 };
 
-/** Sends a load, causes a fault, waits until everything is delivered, and counts. */
 export async function underLoad(
   service: ChaosService,
   { seconds = 12, perSecond = EVENTS_PER_SECOND, after = 4, load, strike, check }: Fault,
@@ -57,7 +49,6 @@ export async function underLoad(
   const recorded = await sending;
   const isSettled = await settle(service, [webhookId], 45);
   const recoverySeconds = await backlog.stop(at);
-  // Counted after the queue is empty, because a response is recorded a moment after it arrives.
   const counts = await tally(service, webhookId, new Set(recorded.keys()), receiver);
   const more = (await check?.({ service, receiver, webhookId, recorded })) ?? {};
   receiver.stop();
@@ -73,7 +64,6 @@ export async function underLoad(
   return { ...counts, recoverySeconds, inFlight, ...more, faults: [...faults, ...(more.faults ?? [])] };
 }
 
-/** p50 and p99 of the time from the recording of an event to its arrival. */
 export async function latencyNote(service: ChaosService, webhookId: string, recorded: Map<string, number>, receiver: Receiver) {
   const times = await latencies(service, webhookId, recorded, receiver);
   return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };

@@ -12,22 +12,18 @@ import { findEmbedded } from "#core/postgres/embedded.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
 import { startNameServer } from "./name-server.ts";
 
-/** A whole service as `npm start` runs it, and a user in it. This process is connected to its database. */
 export type ChaosService = {
   running: RunningService;
   ownerId: string;
-  /** The URL of the database; undefined while the embedded database is down. */
+  /** Undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** Sets the offset of the clock of the service's processes, in milliseconds. */
+  /** In milliseconds, for the service's processes. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };
 
-/**
- * @param more gets the directory in which the service keeps its files, and returns further settings for the service's processes
- * @param database the settings of the service's processes and of this process for a database that is not the embedded one
- */
+/** @param more gets the directory of the service's files, and returns further settings @param database replaces the embedded one */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
   database: { DATABASE_URL?: string; DATABASE_OWNER_URL?: string; SECRET_KEY?: string } = {},
@@ -49,7 +45,6 @@ export async function startChaosService(
     CHAOS_DNS: nameServer.address,
     ...more(directory),
   });
-  // Ends the service after a failure too.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: running.origin });
@@ -70,13 +65,12 @@ export async function startChaosService(
 
 export const OWNER = { username: "mara", password: "a long enough passphrase" };
 
-/** Creates a user for the webhooks of a run. @returns their ID */
 export async function createOwner(): Promise<string> {
   const person = { ...OWNER, email: "mara@example.test", fullName: "Mara Lindqvist" };
   return (await createUser(operatorCommand, person, noOrigin)).id;
 }
 
-/** The memory of a process, in MiB (Linux). */
+/** In MiB. Linux only. */
 export function memoryOf(pid: number): number {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);
@@ -85,7 +79,6 @@ export function memoryOf(pid: number): number {
   }
 }
 
-/** The measured commit, and the version of Node. */
 export function versions(): string {
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   return `commit ${commit}, Node ${process.versions.node}`;

@@ -1,10 +1,6 @@
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { OWNER } from "./service.ts";
 
-/**
- * Signs in on the page as a browser without scripts does. The form of one node is sent to a second node, and a third node shows the
- * account.
- */
 export async function signInByForm(origin: string): Promise<void> {
   const browser = new Browser(origin);
   const page = await browser.fetch("/login");

@@ -5,29 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/** Until `to`, when the killed node's last thread had ended, the system accepted connections for the node. */
+/** `to` is when the killed node's last thread had ended, because until then the system accepted connections. */
 export type Kill = { name: string; from: number; to: number };
-/** What supervise-nodes.ts leaves when it ends. */
 export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
-/**
- * A third of the files with stories: those in which a later request, often from another program, needs what an earlier one did, so that one
- * process's memory could hide what the others do not know. Codes, questions, sessions and second steps go from request to request; live
- * pages follow what another process did; pushes, jobs, Spaces and relays are seen by processes that did not take part. The other
- * stories change and show rows of the database in the same ways, or test pages alone.
- */
+/** A later request needs what an earlier request did, so that one process's memory could hide a fault. */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
 ];
 
-/**
- * `npm run chaos -- stories [kills] [NAME…]`: stories in a browser (e2e/), or those with one of these names, on several nodes. With
- * `kills`, a web process is killed every 20 seconds, and a story that fails is repeated up to twice: requests in flight at the killed
- * process fail.
- */
+/** `npm run chaos -- stories [kills] [NAME…]`: with `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
   const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
@@ -45,7 +35,6 @@ export async function runStories(words: string[]): Promise<number> {
   });
   child.stdout.on("data", (piece) => {
     process.stdout.write(piece);
-    // The demo has started, and the stories begin.
     if (hasKills && /^Running /m.test(String(piece))) writeFileSync(join(records, KILL_FILE), "");
   });
   await once(child, "exit");
@@ -60,12 +49,7 @@ export async function runStories(words: string[]): Promise<number> {
 /** HAProxy takes a dead node out of use after three checks, one a second, and ends the requests that it still tries to send there. */
 const NOTICED_MS = 4_000;
 
-/**
- * An attempt during which no node was killed must pass, and each story within three attempts. The service must not log errors. Why an
- * attempt failed is for a person to read: HAProxy closes a connection without a line in its log if the node dies before it responds to a
- * later request of that connection.
- * @returns whether all requirements are met
- */
+/** A person must read why an attempt failed: HAProxy may close a connection without a line in its log. */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to + NOTICED_MS && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);
@@ -96,10 +80,7 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): boolea
 
 type Span = { from: number; to: number };
 
-/**
- * A line of the proxy's log (nodes.ts). The state begins with S if the service ended the request, and with D if the proxy did so because
- * the node was down. Stories stop Spaces, which ends their requests too.
- */
+/** S at the start of the state: the service ended the request. D: the node was down. Stories also stop Spaces, which ends requests. */
 function readFailure(line: string): Span & { line: string; isByService: boolean } {
   const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
   const to = Number(seconds) * 1_000 + Number(total);

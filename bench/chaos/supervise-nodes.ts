@@ -6,10 +6,7 @@ import { dataDir, lockDataDir } from "#core/instance/data-dir.ts";
 import { runNodes } from "./nodes.ts";
 import { KILL_FILE, type Kill, REPORT_FILE, type Report } from "./stories.ts";
 
-/**
- * Several nodes (nodes.ts) in place of supervisor.ts, on the same data directory and port. With `npm run chaos -- stories`, the demo starts
- * this program. While KILL_FILE exists, the web processes are killed in turn.
- */
+/** Replaces supervisor.ts, on the same data directory and port. While KILL_FILE exists, the web processes are killed in turn. */
 const EVERY_MS = 20_000;
 const stopping = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
@@ -18,7 +15,7 @@ const given = childEnvironment();
 const names = [...settingNames, "NODE_EXTRA_CA_CERTS"].filter((name) => given[name]);
 const settings = Object.fromEntries(names.map((name) => [name, given[name] ?? ""]));
 const records = given.CHAOS_STORIES ?? "";
-// The operator's commands find the database by this directory, as they do for a service with an embedded database.
+// The operator's commands find the database by this directory.
 const directory = dataDir();
 const lock = await lockDataDir(directory, "service");
 const { nodes, kill, start, stop, output, failures } = await runNodes({ directory, port: env().PORT, settings });

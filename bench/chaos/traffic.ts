@@ -16,35 +16,31 @@ import type { ChaosService } from "./service.ts";
 type Client = Awaited<ReturnType<typeof prepare>>;
 type Issued = { access_token: string; refresh_token?: string };
 
-/** A code or a refresh token, with its client and the number of times that it was accepted. */
+/** `accepted` counts how often the code or refresh token was accepted. */
 type Spent = { client: Client; form: Record<string, string>; accepted: number };
 
-/** A request or an action without the expected result, and when it ran. */
 export type Failure = {
   what: string;
   from: number;
   to: number;
-  /** Whether the action failed outside of the requests whose responses are examined, for example when this process read the database. */
+  /** The action failed outside of the requests whose responses are examined. */
   isThrown: boolean;
 };
 
 type Options = {
-  /** Which failures are allowed; by default, only failures outside of the requests whose responses are examined. */
+  /** By default, only failures outside of the requests whose responses are examined. */
   mayFail?: (failure: Failure) => boolean;
-  /** More actions, by their names. */
   actions?: Record<string, () => Promise<void>>;
 };
 
 const PAUSE_MS = 100;
-/** The number of tokens that are checked. The service keeps only the newest 200 tokens of a grant. */
+/** The service keeps only the newest 200 tokens of a grant. */
 const KEPT_TOKENS = 150;
-/** The number of users who sign in. There are several, because each keeps only the newest grants of an app. */
 const PEOPLE = 20;
-/** A client repeats a request for this long. A code is valid for a minute. */
+/** How long a client repeats a request. A code is valid for a minute. */
 const PATIENCE_MS = 50_000;
 const run = promisify(execFile);
 
-/** Users and programs that change something all the time, and repeat requests that got a 503. */
 export async function prepareTraffic(
   service: ChaosService,
   { mayFail = ({ isThrown }) => isThrown, actions = {} }: Options = {},
@@ -62,7 +58,6 @@ export async function prepareTraffic(
   // The refresh tokens of a public app rotate, so each can be used only once.
   const refreshing = await signIn(world, { isRefreshAllowed: true });
 
-  /** Sends a form until the response is not a 503. @returns the tokens, if they were issued */
   async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
     let isRepeated = false;
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
@@ -136,7 +131,6 @@ export async function prepareTraffic(
   }
 
   return {
-    /** The repository to which commits are pushed. */
     repoId: pushes.repoId,
     start() {
       const running = Promise.all(Object.entries(counts).map(([what, action]) => repeat(what, action)));
@@ -153,7 +147,7 @@ export async function prepareTraffic(
         );
         if (lostTokens > 0) faults.push(`${lostTokens} confirmed tokens are not valid`);
         faults.push(...(await pushes.check()));
-        // Tried last, because a code or token that is used again ends its grant.
+        // Tried last, because a second use of a code or token ends its grant.
         for (const { client, form } of traffic.spent.filter(({ accepted }) => accepted > 0)) {
           const again = await asApp(world, client.app, "/oauth/token", form);
           if (again.status === 200) faults.push(`a used ${form.grant_type} was accepted again`);
@@ -172,10 +166,9 @@ export async function prepareTraffic(
   };
 }
 
-/** Whether a response comes from the load balancer: the service's own says when to try again. */
+/** The service's own 503 says when to try again. */
 const isOfProxy = ({ status, headers }: Response): boolean => [502, 503, 504].includes(status) && !headers.has("retry-after");
 
-/** The number of these access tokens that the service does not accept. */
 async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
   let refused = 0;
   for (const token of tokens) {
@@ -185,7 +178,6 @@ async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
   return refused;
 }
 
-/** A repository, and a working copy from which commits are pushed to it. */
 async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: (from: number, error: Error) => void) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-traffic-"));
   const { person, tokens } = await signIn(world, { scopes: ["openid", "write-repos"] }, { scope: "openid write-repos" });
@@ -210,7 +202,7 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
     async push(): Promise<void> {
       await git("commit", "--quiet", "--allow-empty", "-m", "tides");
       const commit = await git("rev-parse", "HEAD");
-      // Repeats the push until it is confirmed, because the next push would contain its commit too, and both would be one event.
+      // The next push would contain this commit too, and both would be one event.
       for (let isPushed = false; !isPushed; ) {
         const from = Date.now();
         await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(
@@ -225,7 +217,6 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
       }
       confirmed.push(commit);
     },
-    /** Checks that each confirmed push is in the repository and is an event. */
     async check(): Promise<string[]> {
       const inRepository = new Set(
         (await git("fetch", "--quiet", "origin", "pushed").then(() => git("rev-list", "FETCH_HEAD"))).split("\n"),

@@ -19,16 +19,13 @@ import type { ChaosService } from "./service.ts";
 import { prepareTraffic } from "./traffic.ts";
 
 const here = join(import.meta.dirname, "../..");
-/** The tables that must not lose rows. */
 const KEPT = ["user", "organization", "repo", "oauth_app", "oauth_grant", "webhook", "delivery", "audit_event"];
 const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
 
 /**
- * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes with those of this
- * checkout, one after another, under a load of events, sign-ins, refreshes, token exchanges and pushes. Then it returns to the old version,
- * if there is no migration between the two. The process that sends the load also has the old version: this file runs in the old checkout,
- * which gets a copy of bench/chaos.
+ * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load, and then goes back unless there is a migration.
+ * This file runs in the old checkout, with a copy of bench/chaos.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");
@@ -37,7 +34,7 @@ export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
     console.log(rowOf(`upgrade from ${commit}`, outcome));
     return outcome.faults.length > 0 ? 1 : 0;
   }
-  // Not below node_modules, where Node.js does not strip types.
+  // Below node_modules, Node.js does not strip types.
   const oldRoot = join(tmpdir(), `keyhook-version-${commit}`);
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: oldRoot, stdio: "inherit" });
   if (!existsSync(oldRoot))
@@ -82,7 +79,6 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
     const end = traffic.start();
     let isOver = false;
 
-    /** Runs the new process beside the previous one for a while, then ends the previous one. */
     async function replace(root: string): Promise<void> {
       const nextWeb = await start(root, "web");
       door.add(nextWeb);
@@ -133,7 +129,6 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
-/** Starts a program of a checkout, and waits until it says that it is ready. */
 async function startProcess(root: string, args: string[], settings: Record<string, string>, ready = "is ready:") {
   const { PATH, HOME } = process.env;
   const child: ChildProcess = spawn(process.execPath, args, {
@@ -161,7 +156,6 @@ async function startProcess(root: string, args: string[], settings: Record<strin
   };
 }
 
-/** The demo's data, made by the old version. */
 async function seedDemo(root: string, settings: Record<string, string>): Promise<void> {
   const demo = await startProcess(root, ["scripts/demo.ts"], settings, "sign in as mara");
   await demo.stop();
@@ -183,7 +177,7 @@ async function countRows(url: string): Promise<Map<string, number>> {
   return counts;
 }
 
-/** Acts as a load balancer: connections go to the web processes in turn, and to another one if one does not accept them. */
+/** Acts as a load balancer. A connection that a web process does not accept goes to another one. */
 async function startBalancer(port: number) {
   const targets: number[] = [];
   let turn = 0;
@@ -222,5 +216,4 @@ async function serviceAt(origin: string, url: string, output: () => string): Pro
   return { running, ownerId, databaseUrl: () => url } as ChaosService;
 }
 
-// Runs in the old checkout.
 if (import.meta.main) process.exit(await runUpgrade(process.argv.slice(2)));

@@ -7,13 +7,9 @@ export const THEMES = ["light", "dark"] as const;
 export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
 
-/**
- * Asserts that nothing overflows sideways at the width of a phone or of a desktop, and that axe accepts the colors in both themes. At the
- * width of a phone, axe must accept everything else too. At that width a page shows everything except some links of the header and columns
- * of lists, and wide content has to scroll.
- */
+/** At the width of a phone, a page shows nearly everything, so axe checks most rules only there. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Waits for the title, which React replaces a moment after the rest of the page.
+  // React replaces the title a moment after the rest of the page.
   await expect(page).toHaveTitle(/./);
   await injectAxe(page);
   await forEachLook(page, async ({ theme, width }) => {
@@ -27,13 +23,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
 }
 
-/** Asserts that axe also accepts the parts that only a wide screen shows. */
 export async function expectAccessibleOnDesktop(page: Page): Promise<void> {
   await injectAxe(page);
   expect(await findViolationsOfStructure(page)).toEqual([]);
 }
 
-/** Shows the page in each theme and width, and then restores it. */
 export async function forEachLook(
   page: Page,
   look: (look: { theme: "light" | "dark"; width: number }) => Promise<void>,
@@ -53,7 +47,7 @@ export async function forEachLook(
   if (before) await page.setViewportSize(before);
 }
 
-/** Ends all animations, because axe must not judge the colors in the middle of a change of the theme. */
+/** axe must not judge the colors in the middle of a change of the theme. */
 function endAnimations(): void {
   for (const animation of document.getAnimations()) {
     // An endless animation cannot be finished, only cancelled.
@@ -62,18 +56,14 @@ function endAnimations(): void {
   }
 }
 
-/** The part of axe's result with which a page can be repaired. */
 type Found = { id: string; help: string; nodes: { html: string; target: unknown }[] };
 
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
-/**
- * Rules that are left out of the general check: colors are checked separately, and React may replace the title while axe runs, so
- * `expectAccessible` waits for the title instead.
- */
+/** Colors are checked separately. React may replace the title while axe runs. */
 const CHECKED_APART = [...COLOUR_RULES, "document-title"];
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Loads axe into the page, as an expression, which no content security policy forbids. */
+/** No content security policy forbids an expression. */
 async function injectAxe(page: Page): Promise<void> {
   await page.evaluate(source);
 }
@@ -81,9 +71,9 @@ async function injectAxe(page: Page): Promise<void> {
 function findViolationsOfStructure(page: Page): Promise<Found[]> {
   return page.evaluate(async (checkedApart) => {
     const { violations } = await (window as unknown as { axe: typeof axeCore }).axe.run(document, {
-      // Without this, axe would spend half of its time describing elements that passed. Failures are complete all the same.
+      // axe would spend half of its time describing elements that passed.
       resultTypes: ["violations"],
-      // Style sheets are not preloaded, because axe would parse them again for a rule that is not used here.
+      // axe would parse the style sheets again for a rule that is not used here.
       preload: { assets: ["media"] },
       rules: Object.fromEntries(checkedApart.map((rule) => [rule, { enabled: false }])),
       // The frame of a Space shows a page of the Space's owner, which is not checked.
@@ -93,14 +83,10 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
   }, CHECKED_APART);
 }
 
-/**
- * The look of every text whose contrast axe has accepted in this run: all properties on which contrast depends. The contrast rule takes ten
- * times as long as all other rules of axe, and pages share components. For a text with the colors, backgrounds, size and weight of an
- * earlier one, the result is known.
- */
+/** The contrast rule takes ten times as long as all other rules, so texts with an accepted look are skipped. */
 const decided = new Set<string>();
 
-/** How many texts with the same look axe examines on a page. If axe cannot decide one, it may be able to decide the next. */
+/** If axe cannot decide one text of a look, it may be able to decide the next. */
 const MOST_OF_A_LOOK = 3;
 
 async function findColourViolations(page: Page): Promise<Found[]> {
@@ -134,13 +120,9 @@ async function findColourViolations(page: Page): Promise<Found[]> {
 
 type Looked = { looks: Map<string, HTMLElement[]> };
 
-/**
- * Groups the page's texts by their look, for axe. This function runs in the page.
- * @returns the looks
- */
+/** Runs in the page. @returns the looks */
 function readLooks(): string[] {
   const behind = new Map<Element | null, string>([[null, ""]]);
-  /** All backgrounds behind an element's text, from the page to the element itself. */
   const backgroundOf = (element: Element | null): string => {
     const remembered = behind.get(element);
     if (remembered !== undefined || !element) return remembered ?? "";
@@ -149,7 +131,7 @@ function readLooks(): string[] {
     const faded = opacity === "1" ? "" : `faded ${opacity}`;
     const own = [backgroundColor, backgroundImage, faded, isAside].join().replace("rgba(0, 0, 0, 0),none,,", "");
     const under = backgroundOf(element.parentElement);
-    // An opaque background hides what is behind it, unless the element or an ancestor is transparent as a whole.
+    // An opaque background hides what is behind it, unless the element or an ancestor is transparent.
     const isOpaque = backgroundColor.startsWith("rgb(") && backgroundImage === "none" && !faded && !under.includes("faded");
     const text = isOpaque ? own : under + own;
     behind.set(element, text);
@@ -166,7 +148,7 @@ function readLooks(): string[] {
   };
   const lookOf = (element: Element) => {
     const isDisabled = element.closest(":disabled, [aria-disabled=true], label:has(:disabled)") !== null;
-    // The text around a link is part of the look, because a link has to differ from it.
+    // A link has to differ from the text around it.
     const around = element.closest("a")?.parentElement;
     const words = around ? `${hasText(around)} ${fontOf(around)}` : "";
     const kind = element.matches("a, button, input, select, textarea") ? element.tagName : "text";
@@ -184,7 +166,7 @@ function readLooks(): string[] {
   return [...looks.keys()];
 }
 
-/** The file in which the workers of a run record accepted looks, one on each line, so that no worker repeats the work of another. */
+/** The workers of a run record accepted looks in this file, one on each line. */
 const shared = process.env.KEYHOOK_E2E_LOOKS;
 let read = 0;
 

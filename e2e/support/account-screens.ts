@@ -6,7 +6,6 @@ import { readLinkTo } from "./kept-mail.ts";
 import { account, go, type Screen } from "./screen.ts";
 import { SignInPage } from "./sign-in-page.ts";
 
-/** Screens of sign-in, sign-up, tokens and invitations that need more than opening a URL. */
 export const accountScreens: Screen[] = [
   { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
   { name: "sign-up-sent", open: async ({ page }) => void (await signUp(page)) },
@@ -55,7 +54,7 @@ export const accountScreens: Screen[] = [
       await go(page, "/organizations/tidepool/members");
       await page.getByLabel("E-mail").fill(newcomer.email);
       await page.getByRole("button", { name: "Create invitation" }).click();
-      // Uses the link on the page and not the link in an email, because each new invitation replaces the invitation of the previous screen.
+      // Each new invitation replaces the invitation of the previous screen, so the link in an email may be out of date.
       const link = (await page.getByText(/\/invitations\/[\w-]+$/).textContent()) ?? "";
       await enterAgain(page, newcomer);
       await go(page, link);

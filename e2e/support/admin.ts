@@ -1,10 +1,9 @@
 import { AdminProcess } from "../../scripts/admin/admin-process.ts";
 import type { Demo } from "./demo.ts";
 
-/** The process for operator commands, one for each worker and service. It ends with the worker. */
+/** One process for each worker and service. It ends with the worker. */
 const running = new Map<string | undefined, AdminProcess>();
 
-/** Runs an operator command for the demo and returns the JSON that it prints. */
 export async function admin<T = Record<string, string>>(
   { environment }: Pick<Demo, "environment">,
   ...args: string[]

@@ -2,7 +2,6 @@ import { expect, type Locator, type Page } from "@playwright/test";
 import type { Demo } from "./demo.ts";
 import { enter } from "./enter.ts";
 
-/** The operators' pages. */
 export class Administration {
   readonly page: Page;
 
@@ -10,12 +9,10 @@ export class Administration {
     this.page = page;
   }
 
-  /** Signs in as the demo's operator. */
   async enter({ password }: Demo): Promise<void> {
     await enter(this.page, { username: "opal", password });
   }
 
-  /** The row of an app, found through the search by name. */
   async findApp(name: string): Promise<Locator> {
     await this.page.goto("/admin/apps");
     await this.page.getByLabel("Name, client ID or owner").fill(name);
@@ -35,7 +32,6 @@ export class Administration {
     return this.page.getByRole("list", { name: "Rules" }).getByRole("listitem").filter({ hasText: host });
   }
 
-  /** Requests a block, and stops at the confirmation page. */
   async beginBlockingHost(host: string, note = ""): Promise<void> {
     await this.page.goto("/admin/hosts");
     await this.addRule({ host, note, rule: "Block" });

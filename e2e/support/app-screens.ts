@@ -4,7 +4,6 @@ import { admin } from "./admin.ts";
 import { enterAgain } from "./enter.ts";
 import { account, go, type Screen, type Visit } from "./screen.ts";
 
-/** The pages of OAuth apps. */
 export const appScreens: Screen[] = [
   ...(["Overview", "Connect", "Permissions", "Security", "Danger"] as const).map((tab) => ({
     name: `app-${tab.toLowerCase()}`,
@@ -46,7 +45,6 @@ async function openApp(visit: Visit, list: string, name: string, who = "aiko", t
   await visit.page.locator(`[aria-current=page]:text-is("${tab}")`).waitFor();
 }
 
-/** An app of the newcomer that uses everything in the Security section. The attempt to replace its keys has just been refused. */
 async function openAppWithKeys({ page, demo, newcomer }: Visit): Promise<void> {
   const words = "--name Ferry --scopes openid --redirect-uri https://ferry.example/cb --confidential --par --dpop";
   const { id } = await admin<{ id: string }>(demo, "app", "create", "--owner", newcomer.username, ...words.split(" "));

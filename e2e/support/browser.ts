@@ -1,7 +1,7 @@
 import type { PlaywrightTestConfig } from "@playwright/test";
 import { findBrowser } from "../../scripts/setup/browser.mjs";
 
-/** Chromium without its own network requests, and without a sandbox, which containers do not allow. */
+/** Containers do not allow Chromium's sandbox. */
 export const browser: PlaywrightTestConfig["use"] = {
   browserName: "chromium",
   // The samples that need https have certificates that they created themselves.

@@ -3,7 +3,6 @@ import { enterAgain } from "./enter.ts";
 import { hubClient } from "./hub.ts";
 import { go, type Screen, type Visit } from "./screen.ts";
 
-/** The pages of a collection. */
 export const collectionScreens: Screen[] = [
   { name: "collection", open: async (visit) => void (await openCollection(visit)) },
   {
@@ -25,7 +24,6 @@ export const collectionScreens: Screen[] = [
 
 let collection: Promise<string> | undefined;
 
-/** A collection of the newcomer with one item of each kind, created once for all its screens. */
 async function openCollection(visit: Visit): Promise<void> {
   collection ??= makeCollection(visit);
   await enterAgain(visit.page, visit.newcomer);

@@ -1,6 +1,5 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** The settings page that lists the connected apps and revokes their access. */
 export class ConnectedApps {
   readonly page: Page;
 

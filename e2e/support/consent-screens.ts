@@ -6,7 +6,6 @@ import { SampleSite } from "./sample-site.ts";
 import { account, as, go, type Screen, type Visit } from "./screen.ts";
 import { serveDocument } from "./serve-document.ts";
 
-/** The permissions modal, devices and the sample sites. */
 export const consentScreens: Screen[] = [
   { name: "consent-no-organizations", open: async (visit) => askConsent(visit, "newcomer") },
   { name: "consent", open: async (visit) => askConsent(visit, "mara", { organization: visit.demo.organizations.tidepool?.id }) },
@@ -159,7 +158,6 @@ async function askConsent(visit: Visit, who: string, { organization }: { organiz
   await new PermissionsModal(visit.page).authorizeButton.waitFor();
 }
 
-/** Signs in at the sample site, without the modal if the user has signed in there before. */
 async function connect(visit: Visit, who: string): Promise<void> {
   const site = lantern(visit);
   const { authorizeButton } = new PermissionsModal(visit.page);
@@ -171,7 +169,6 @@ async function connect(visit: Visit, who: string): Promise<void> {
   await site.callApiButton.waitFor();
 }
 
-/** Mara opens the URL in a device's QR code. */
 async function openDevice(visit: Visit): Promise<{ device: DevicePages; userCode: string }> {
   const { user_code, verification_uri_complete } = await askForCode(visit.demo);
   await enterAgain(visit.page, account(visit, "mara"));

@@ -3,7 +3,6 @@ import { enterAgain } from "./enter.ts";
 import { correctedFiles, Repository, sampleFiles } from "./sample-repository.ts";
 import type { Screen, Visit } from "./screen.ts";
 
-/** The content of a repository, as its owner sees it. */
 export const contentScreens: Screen[] = [
   ofSample("repo-files", "tree/main"),
   ofSample("repo-file", "blob/main/src/tides.py"),
@@ -39,7 +38,6 @@ function editorOpens(page: Page): Promise<void> {
 
 let sample: Promise<Repository> | undefined;
 
-/** A repository with everything that the pages can show, created once for all its screens. */
 function ofSample(name: string, rest: string, then?: (page: Page) => Promise<void>): Screen {
   return {
     name,

@@ -7,27 +7,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePorts } from "./free-ports.ts";
 import { makeOtherCertificate } from "./sample-certificates.ts";
 
-/** The URLs and the sample data of the demo that the specs use. It is plain data, because workers get it as JSON. */
+/** Plain data, because workers get it as JSON. */
 export type Demo = {
   origin: string;
   sites: { serverSide: string; inBrowser: string; byDocument: string };
-  /** Directories with certificates that the service trusts: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
+  /** The service trusts these certificates: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
   certificates: { sample: string; other: string };
   password: string;
-  /** The organizations, by handle. */
+  /** By handle. */
   organizations: Record<string, { id: string }>;
-  /** The client ID of the sample app for examples/device-cli. */
   deviceClientId: string;
-  /** The sample app for examples/org-token-exchange. */
   exchangeApp: { clientId: string; clientSecret: string };
-  /** The demo's settings, with which the operator's command finds the same database. */
+  /** With these settings, the operator's command finds the same database. */
   environment: Record<string, string>;
 };
 
-/**
- * Starts `npm run demo` as a user would, in a directory of its own.
- * @returns how to stop it
- */
 export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(5);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
@@ -65,10 +59,9 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
   };
 }
 
-/** A service without any account, as `npm start` starts it, with the link that creates its operator. */
 export type FreshService = Pick<Demo, "origin" | "environment"> & { setupLink: string; stop(): Promise<void> };
 
-/** Starts a separate service for a story that changes something that all other stories need. */
+/** For a story that changes something that all other stories need. */
 export async function startFreshService(): Promise<FreshService> {
   const port = await findFreePorts(1);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
@@ -91,7 +84,7 @@ export async function startFreshService(): Promise<FreshService> {
   };
 }
 
-/** The settings of an installation for tests. They clear the developer's own settings. */
+/** Clears the developer's own settings. */
 export function freshEnvironment(port: number, directory: string) {
   const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
   // Raised, because stories keep the service busy and all their users share an IP address.
@@ -106,14 +99,10 @@ type Run = {
   /** The path of the script from the root of the project. */
   script: string;
   environment: Record<string, string>;
-  /** The file for the script's output. */
   log: string;
 };
 
-/**
- * Starts a script of the project and resolves once it has printed `text`.
- * @returns how to stop it
- */
+/** Resolves once the script has printed `text`. @returns how to stop the script */
 async function runUntil(text: string, { script, environment, log }: Run): Promise<{ stop(): Promise<void> }> {
   const child = spawn(process.execPath, [script], { cwd: ROOT, env: { ...process.env, ...environment } });
   const output = createWriteStream(log);

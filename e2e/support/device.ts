@@ -7,13 +7,10 @@ import { PermissionsModal } from "./permissions-modal.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** The service, and an app for devices at this service. */
 export type DeviceService = Pick<Demo, "origin" | "deviceClientId">;
 
-/** The scopes that the sample device requests. */
 export const DEVICE_SCOPES = "openid profile email read-repos";
 
-/** examples/device-cli as it runs in a user's terminal. */
 export class DeviceCli {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<unknown>;
@@ -32,7 +29,6 @@ export class DeviceCli {
     this.#exited = once(this.#child, "exit");
   }
 
-  /** The values that the program prints for its user. */
   async instructions(): Promise<{ userCode: string; verificationUri: string; completeUri: string }> {
     for (;;) {
       const userCode = /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(this.printed)?.[1];
@@ -64,7 +60,6 @@ export type DeviceAnswer = {
   interval: number;
 };
 
-/** Requests a code as a device does, in plain HTTP. */
 export async function askForCode(
   service: DeviceService,
   { scope = DEVICE_SCOPES, headers = {} }: { scope?: string; headers?: Record<string, string> } = {},
@@ -75,7 +70,6 @@ export async function askForCode(
   return answer.json();
 }
 
-/** Polls for tokens as a device does. */
 export async function poll(
   { origin, deviceClientId }: DeviceService,
   deviceCode: string,
@@ -89,7 +83,6 @@ export async function poll(
   return { status: answer.status, ...(await answer.json()) };
 }
 
-/** The pages on which a user allows a device: the code, the question whether it is the user's, the permissions, and the result. */
 export class DevicePages {
   readonly page: Page;
   readonly modal: PermissionsModal;
@@ -107,14 +100,12 @@ export class DevicePages {
     this.switchAccount = page.getByRole("button", { name: "Switch account" });
   }
 
-  /** Enters the code, up to the question whether the user's device shows it. */
   async enter(userCode: string): Promise<void> {
     await this.page.goto("/device");
     await this.code.fill(userCode);
     await this.continueButton.click();
   }
 
-  /** Enters and confirms the code, up to the permissions modal. */
   async enterAndConfirm(userCode: string): Promise<void> {
     await this.enter(userCode);
     await this.confirm(userCode);

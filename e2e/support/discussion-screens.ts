@@ -4,7 +4,6 @@ import { enterAgain } from "./enter.ts";
 import { makeRepo, makeToken } from "./git-repository.ts";
 import type { Screen, Visit } from "./screen.ts";
 
-/** Screens of discussions and pull requests, in a repository of the newcomer. */
 export const discussionScreens: Screen[] = [
   { name: "discussions-empty", open: (visit) => open(visit, () => "/discussions", { isEmpty: true }) },
   { name: "discussion-new", open: (visit) => open(visit, () => "/discussions/new", { isEmpty: true }) },
@@ -44,7 +43,6 @@ type Discussed = Nums & { fullName: string };
 
 let discussed: Promise<Discussed> | undefined;
 
-/** Opens a page in a repository that is created once for all screens, or in an empty one. */
 async function open(visit: Visit, pathOf: (nums: Nums) => string, { isEmpty = false } = {}): Promise<void> {
   const made = isEmpty ? prepare(visit, { isEmpty }) : (discussed ?? prepare(visit));
   if (!isEmpty) discussed = made;

@@ -3,14 +3,11 @@ import type { Person } from "./sign-in-page.ts";
 
 type Account = Pick<Person, "username" | "password">;
 
-/** The sign-in form's URL and its hidden fields. They are the same for everybody, so each worker fetches them once. */
+/** Each worker fetches these once, because they are the same for everybody. */
 type SignInForm = { url: string; fields: Record<string, string> };
 let form: Promise<SignInForm> | undefined;
 
-/**
- * Signs a user in, in place of the current one, by sending the sign-in page's form as a browser without scripts does. It shows no page,
- * because stories about signing in cover the page.
- */
+/** Sends the sign-in form without showing the page, which other stories cover. */
 export async function enter({ request }: Pick<Page, "request">, { username, password }: Account): Promise<void> {
   form ??= readForm(request);
   const { url, fields } = await form;
@@ -35,10 +32,7 @@ async function readForm(request: APIRequestContext): Promise<SignInForm> {
 const KEPT_MS = 5 * 60_000;
 const kept = new Map<string, { cookies: Awaited<ReturnType<BrowserContext["cookies"]>>; until: number }>();
 
-/**
- * Signs in for a test that changes nothing: reuses the session of an earlier test of this worker if there is one. No such test may sign
- * out.
- */
+/** Reuses the session of an earlier test of this worker, so no such test may sign out. */
 export async function enterAgain(page: Page, person: Account): Promise<void> {
   const earlier = kept.get(person.username);
   if (earlier && earlier.until > Date.now()) {

@@ -9,16 +9,12 @@ import type { Person } from "./sign-in-page.ts";
 
 const SCOPES = "read-repos write-repos manage-repos write-discussions";
 
-/** A user's token for git and the API. */
 export async function makeToken(demo: Demo, { username }: Pick<Person, "username">): Promise<string> {
   const { token } = await admin(demo, "token", "create", "--user", username, "--scopes", SCOPES, "--expires", "1");
   return token ?? "";
 }
 
-/**
- * Creates an empty model.
- * @returns `owner/name`
- */
+/** @returns `owner/name` */
 export async function makeRepo(demo: Demo, token: string, name = "tide-tables"): Promise<string> {
   const response = await fetch(`${demo.origin}/api/repos/create`, {
     method: "POST",
@@ -29,7 +25,6 @@ export async function makeRepo(demo: Demo, token: string, name = "tide-tables"):
   return ((await response.json()) as { name: string }).name;
 }
 
-/** A work tree of a repository, driven by the real git. */
 export class WorkTree {
   readonly #directory = mkdtempSync(join(tmpdir(), "keyhook-tree-"));
   readonly #remote: string;
@@ -46,7 +41,6 @@ export class WorkTree {
     await this.git("remote", "add", "origin", this.#remote);
   }
 
-  /** Writes text into files and commits them. */
   async commit(message: string, files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#directory, name), text);
     await this.git("add", "--all");
@@ -65,7 +59,6 @@ export class WorkTree {
   }
 }
 
-/** Creates a repository and a work tree of it. `push` pushes a change of one file. */
 export async function makeTree(demo: Demo, person: Person) {
   const token = await makeToken(demo, person);
   const name = await makeRepo(demo, token);

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { startDemo } from "./demo.ts";
 
-/** Starts one demo for all specs, each of which creates its own users. The workers read the demo's data in their `demo` fixture. */
+/** All specs share one demo, and each creates its own users. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const { demo, stop } = await startDemo();
   process.env.KEYHOOK_E2E_DEMO = JSON.stringify(demo);

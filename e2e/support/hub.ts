@@ -3,7 +3,6 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** A program with a user's token that calls the service. */
 export type HubClient = {
   token: string;
   /** @returns the JSON of a request that must succeed */

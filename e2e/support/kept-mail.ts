@@ -2,10 +2,7 @@ import { expect } from "@playwright/test";
 import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 
-/**
- * The path of the link in an email to `recipient`, once the worker has stored the email for the operator.
- * @param start the beginning of the path, to choose among several emails
- */
+/** Waits until the worker has stored the email. @param start the beginning of the path, to choose among several emails */
 export async function readLinkTo(
   { environment, origin }: Pick<Demo, "environment" | "origin">,
   recipient: string,

@@ -1,6 +1,5 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;
@@ -16,12 +15,10 @@ export class PermissionsModal {
     await expect(this.page.getByRole("heading", { level: 1, name: new RegExp(app) })).toBeVisible();
   }
 
-  /** The checkbox of a scope that can be unticked. */
   scope(scope: string): Locator {
     return this.page.locator(`input[type=checkbox][name=scope][value="${scope}"]`);
   }
 
-  /** The checkbox of an organization, found as a user finds it. */
   organization(name: string): Locator {
     return this.page.getByRole("checkbox", { name: new RegExp(name) });
   }

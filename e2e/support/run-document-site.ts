@@ -9,7 +9,6 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 export type RunningSite = { url: string; host: string; stop: () => Promise<void> };
 
-/** Starts another examples/metadata-document-site on the second host, unknown to the service. */
 export async function runDocumentSite({ certificates, origin }: Demo): Promise<RunningSite> {
   const port = await findFreePorts(1);
   const environment = {

@@ -5,16 +5,10 @@ import { promisify } from "node:util";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/**
- * A second host for sites with a metadata document, beside the demo's host, because a spec that blocks a whole host must not affect other
- * specs. Linux responds on every address of 127.0.0.0/8.
- */
+/** A spec that blocks a whole host must not affect other specs. Linux responds on every address of 127.0.0.0/8. */
 export const OTHER_HOST = "127.0.0.2";
 
-/**
- * Creates a certificate for the second host, as the example's README says.
- * @returns the directory of the certificate, and the file for NODE_EXTRA_CA_CERTS that makes the service trust it
- */
+/** @returns the directory of the certificate, and the file for NODE_EXTRA_CA_CERTS that makes the service trust it */
 export async function makeOtherCertificate(parent: string): Promise<{ directory: string; trustedPath: string }> {
   const directory = join(parent, "other-certificate");
   const env = { ...process.env, CERTIFICATE_DIR: directory, SITE_HOST: OTHER_HOST };

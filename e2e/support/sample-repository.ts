@@ -4,7 +4,6 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** A repository that is filled over the API. */
 export class Repository {
   readonly #demo: Demo;
   readonly #token: string;
@@ -34,7 +33,6 @@ export class Repository {
     return repository;
   }
 
-  /** The path of the repository's pages. */
   get path(): string {
     return this.type === "model" ? `/${this.fullName}` : `/${this.type}s/${this.fullName}`;
   }
@@ -65,7 +63,6 @@ export class Repository {
     await this.send(`${this.api}/tag/main`, { tag, message });
   }
 
-  /** The content of a file; undefined if there is none. */
   async read(path: string, revision = "main"): Promise<string | undefined> {
     const file = path.split("/").map(encodeURIComponent).join("/");
     const answer = await fetch(`${this.#demo.origin}${this.path}/raw/${encodeURIComponent(revision)}/${file}`, {
@@ -93,7 +90,6 @@ export class Repository {
 type RepoType = "model" | "dataset" | "space";
 type NewRepository = { type: RepoType; isPrivate: boolean; name: string };
 
-/** A file of each kind that a page can show. */
 export const sampleFiles: Record<string, string | Buffer> = {
   "README.md": [
     "---",
@@ -116,7 +112,6 @@ export const sampleFiles: Record<string, string | Buffer> = {
   "harbours.csv": "name,lat\nAlba,1\nBree,2\n",
   "page.html": "<!doctype html><script>document.title = 'ran'</script><p>A page</p>",
   "a name with 🌊 and spaces.txt": "odd\n",
-  // A picture of one pixel.
   "pixel.png": Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
     "base64",

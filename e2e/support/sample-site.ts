@@ -14,11 +14,9 @@ type AccessRequest = {
   showPage?: "when needed" | "always, to give consent again" | "always, to sign in again" | "never";
 };
 
-/** The pages of a sample site, as its visitor sees and uses them. They are the same for all sites. */
 export class SampleSite {
   readonly page: Page;
   readonly url: string;
-  /** The name on the site's own pages and on the consent page. */
   readonly name: string;
   readonly signInButton: Locator;
   readonly callApiButton: Locator;
@@ -53,7 +51,7 @@ export class SampleSite {
 
   async expectSignedIn(name: string): Promise<void> {
     await expect(this.page.getByRole("heading", { level: 1, name: `Hello, ${name}` })).toBeVisible();
-    // The code must not stay in the URL, where it would reach the history and other sites' logs.
+    // In the URL, the code would reach the history and other sites' logs.
     await expect(this.page).toHaveURL(`${this.url}/`);
   }
 
@@ -65,24 +63,21 @@ export class SampleSite {
 
   async expectScopes(scopes: string[]): Promise<void> {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
-    // Sorted, because the service decides the order.
     const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
     await expect(isGranted).toPass({ timeout: 15_000 });
   }
 
-  /** @param text the text beside the label */
   async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {
     const profile = this.page.getByRole("region", { name: "Profile" });
     await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);
   }
 
-  /** Gets a new access token with the refresh token, and waits until the page shows it. */
   async renew(): Promise<void> {
     const until = this.page.getByRole("region", { name: "Access" }).getByText(/^Until/);
     const before = await until.textContent();
     // The page shows whole seconds, so the new time differs only after one second.
     await this.page.waitForTimeout(1_000);
-    // The refresh may take as long as a busy machine needs; only the page has to show the result soon.
+    // Only the page has to show the result soon. The refresh may take longer on a busy machine.
     const renewed = this.page.waitForResponse((response) => response.request().method() === "POST");
     await this.page.getByRole("button", { name: "Renew access" }).click();
     await renewed;

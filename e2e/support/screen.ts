@@ -3,11 +3,9 @@ import type { Demo } from "./demo.ts";
 import { enterAgain } from "./enter.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** The objects with which a test reaches a screen. */
 export type Visit = {
   page: Page;
   demo: Demo;
-  /** A new user who owns nothing. */
   newcomer: Person;
 };
 
@@ -24,7 +22,7 @@ export function as(who: string, name: string, path: string): Screen {
     async open(visit) {
       await enterAgain(visit.page, account(visit, who));
       await go(visit.page, path);
-      // An expired session would show the sign-in page, which may well pass an accessibility check that this screen would fail.
+      // The sign-in page of an expired session may pass a check that this screen would fail.
       if (!path.startsWith("/login")) expect(new URL(visit.page.url()).pathname).not.toBe("/login");
     },
   };
@@ -35,7 +33,7 @@ export async function go(page: Page, path: string, status = 200): Promise<void> 
   expect(answer?.status(), `status of ${path}`).toBe(status);
 }
 
-/** Presses a key until it has moved the focus to `goal`, because keys have no effect before the page's scripts run. */
+/** Keys have no effect before the page's scripts run. */
 export const pressFor = (page: Page, key: string, goal: Locator): Promise<void> =>
   expect(async () => {
     await page.keyboard.press(key);

@@ -11,7 +11,6 @@ import { Repository } from "./sample-repository.ts";
 import { account, as, at, go, pressFor, type Screen } from "./screen.ts";
 import { webhookScreens } from "./webhook-screens.ts";
 
-/** Every screen, signed out and in, empty and full. */
 export const screens: Screen[] = [
   ...[
     at("start", "/"),

@@ -11,9 +11,7 @@ export type ServedDocument = {
   clientId: string;
   /** The host of the client ID, with its port. */
   host: string;
-  /** The URL of an authorization request of this client. */
   authorizeUrl: (redirectUri: string, more?: Record<string, string>) => string;
-  /** Changes the document that is served from now on. A field that is undefined is left out. */
   change: (fields: DocumentFields) => void;
   close: () => Promise<void>;
 };
@@ -21,7 +19,6 @@ export type ServedDocument = {
 /** The shortest time for which the service keeps a document, regardless of its caching headers. */
 export const DOCUMENT_KEPT_MS = 30_000;
 
-/** Serves a metadata document on the demo's host and a separate port. */
 export async function serveDocument({ certificates, origin }: Demo, fields: DocumentFields): Promise<ServedDocument> {
   const [cert, key] = ["certificate.pem", "key.pem"].map((name) => readFileSync(join(certificates.sample, name)));
   let document: DocumentFields = {};

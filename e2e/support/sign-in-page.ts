@@ -2,7 +2,6 @@ import { expect, type Page } from "@playwright/test";
 
 export type Person = { username: string; fullName: string; email: string; password: string };
 
-/** The service's own sign-in page. */
 export class SignInPage {
   readonly page: Page;
 

@@ -6,10 +6,8 @@ import { Webhook } from "standardwebhooks";
 
 export type Received = { id: string; headers: IncomingHttpHeaders; body: string };
 
-/** A program on this machine that receives webhooks. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** The status of all further responses. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -33,7 +31,7 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** The delivery after the first `after` ones, which must be of this kind. An independent library verifies it. */
+  /** An independent library verifies the delivery after the first `after` ones. */
   async next(after: number, secret: string, kind: { scope: string; action: string }): Promise<Received> {
     await expect.poll(() => this.received.length, { message: "a delivery" }).toBeGreaterThan(after);
     const delivery = this.received[after] as Received;

@@ -1,7 +1,6 @@
 import { enterAgain } from "./enter.ts";
 import { account, go, type Screen, type Visit } from "./screen.ts";
 
-/** Screens of webhooks and their deliveries. */
 export const webhookScreens: Screen[] = [
   {
     name: "webhook-new-refused",
@@ -60,7 +59,6 @@ export const webhookScreens: Screen[] = [
   },
 ];
 
-/** Opens the first webhook of a list of the demo. */
 async function openWebhook(visit: Visit, who: string, list: string): Promise<void> {
   const { page } = visit;
   await enterAgain(page, account(visit, who));
@@ -69,7 +67,6 @@ async function openWebhook(visit: Visit, who: string, list: string): Promise<voi
   await page.getByRole("list", { name: "Deliveries" }).waitFor();
 }
 
-/** Opens a webhook with its latest delivery. */
 async function openDelivery(visit: Visit, who: string, list: string): Promise<void> {
   const { page } = visit;
   await openWebhook(visit, who, list);

@@ -1,9 +1,6 @@
 import type { Page } from "@playwright/test";
 
-/**
- * Turns JavaScript off only on the pages of one origin, for stories with a site in the browser that needs JavaScript itself. Every document
- * of that origin gets a policy that allows no script.
- */
+/** For stories with a site in the browser that needs JavaScript itself. */
 export async function withoutScriptsAt(page: Page, origin: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   session.on("Fetch.requestPaused", ({ requestId, responseStatusCode, responseHeaders = [], responseErrorReason }) => {

@@ -1,6 +1,6 @@
 import * as client from "openid-client";
 
-/** The exit code for a script that calls this program, and the sentence for the user, by the error with which the sign-in fails. */
+/** By the error with which the sign-in fails. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
   expired_token: [4, "The code expired before the sign-in was completed. Run this again to get a new one."],
@@ -12,7 +12,7 @@ const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
 type Organization = { sub: string; name: string; roleInOrg?: string };
 
 async function signIn(issuer: URL, clientId: string, scope: string): Promise<void> {
-  // Plain http only if the requests never leave this machine, because they contain tokens.
+  // The requests contain tokens, so plain http must never leave this machine.
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(issuer.hostname);
   const execute = isLoopback ? [client.allowInsecureRequests] : [];
   const config = await client.discovery(issuer, clientId, undefined, client.None(), { execute });
@@ -31,8 +31,7 @@ or open ${device.verification_uri_complete ?? device.verification_uri} and compa
 Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
 `);
 
-  // 2. Poll for the tokens until the user has decided. The library waits as long as the service says, and longer after
-  // `slow_down`.
+  // 2. Poll for the tokens until the user has decided. The library waits as long as the service says.
   const tokens = await poll(config, device);
 
   // 3. Use the tokens. To stay signed in, store them where no other user of this machine can read them.
@@ -44,7 +43,7 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
   console.log(`Organizations: ${organizations.map(({ name, roleInOrg }) => `${name} (${roleInOrg})`).join(", ") || "none"}`);
 }
 
-/** `fetch` throws a TypeError when the connection is lost. RFC 8628, section 3.5: then a device asks again, at half the pace. */
+/** `fetch` throws a TypeError when the connection is lost. The device then asks again, at half the pace (RFC 8628, section 3.5). */
 async function poll(config: client.Configuration, device: client.DeviceAuthorizationResponse) {
   const signal = AbortSignal.timeout(device.expires_in * 1000);
   for (let interval = device.interval ?? 5; ; interval *= 2) {

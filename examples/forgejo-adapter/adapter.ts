@@ -4,23 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ForgeRepo, mirrored, toCloudEvent } from "./to-cloud-event.ts";
 
 export type Settings = {
-  /** The URL of the service, and the token of the platform in the service. */
   serviceUrl: string;
   platformToken: string;
-  /** The forge's URL, which is the `source` of the platform in the service. */
+  /** The `source` of the platform in the service. */
   forgeUrl: string;
-  /** The secret of the forge's webhook. */
   webhookSecret: string;
-  /**
-   * A token of the forge that can read all repositories, including private ones. Without it the adapter knows only what webhooks report.
-   */
+  /** A token that can read all repositories. Without it the adapter knows only what webhooks report. */
   forgeToken?: string;
 };
 
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const RETRY_AFTER_MS = [500, 2_000, 5_000];
 
-/** Accepts webhooks from Forgejo or Gitea and forwards them as CloudEvents. */
 export function createAdapter(settings: Settings): Server {
   return createServer((req, res) => {
     take(settings, req).then(
@@ -64,17 +59,14 @@ async function take(settings: Settings, req: IncomingMessage): Promise<{ status:
 const header = (req: IncomingMessage, name: string): string =>
   String(req.headers[`x-forgejo-${name}`] ?? req.headers[`x-gitea-${name}`] ?? "");
 
-/** HMAC-SHA256 of the body, in hex; comparing it takes constant time. */
+/** HMAC-SHA256 of the body, in hex. The comparison takes constant time. */
 function isSigned(secret: string, body: Buffer, signature: string): boolean {
   const expected = createHmac("sha256", secret).update(body).digest();
   const given = Buffer.from(signature, "hex");
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/**
- * The forge delivers once and never retries, so this adapter retries after a temporary failure. If the service gets an event twice, it
- * counts once.
- */
+/** The forge never retries, so this adapter does. The service counts an event once. */
 async function post(settings: Settings, path: string, type: string, body: unknown): Promise<{ status: number; text: string }> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(settings.serviceUrl + path, {
@@ -90,10 +82,7 @@ async function post(settings: Settings, path: string, type: string, body: unknow
   }
 }
 
-/**
- * Reports all existing repositories. No webhook of the forge reports that a repository was renamed or made private, so the service records
- * the differences that this finds as events.
- */
+/** No webhook of the forge reports that a repository was renamed or made private, so the service records the differences as events. */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {
     const response = await fetch(`${settings.forgeUrl}/api/v1/repos/search?limit=50&page=${page}`, {

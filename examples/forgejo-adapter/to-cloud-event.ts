@@ -1,4 +1,3 @@
-/** The fields of Forgejo's and Gitea's payloads that this adapter reads. */
 export type ForgePayload = {
   action?: string;
   ref?: string;
@@ -35,17 +34,14 @@ type ForgePull = ForgeIssue & { merged?: boolean; draft?: boolean; merge_commit_
 
 export type Translated = { type: string; data: Record<string, unknown> };
 
-/**
- * Translates a delivery of Forgejo's webhooks into an event of the service; undefined if the service has no such event.
- * @param event the header X-Forgejo-Event or X-Gitea-Event
- */
+/** Undefined if the service has no such event. @param event the header X-Forgejo-Event or X-Gitea-Event */
 export function toCloudEvent(event: string, payload: ForgePayload): Translated | undefined {
   const { action, repository, issue, pull_request: pull, comment } = payload;
   if (!repository) return undefined;
   const repo = { externalId: repository.id };
   const thread = pull ?? issue;
   switch (event) {
-    // New branches and tags, and removed tags, are reported here too, because Forgejo sends a push in addition to `create` or `delete`.
+    // Forgejo sends a push for new branches and tags, and for removed tags, in addition to `create` or `delete`.
     case "push":
       return content(repo, { ref: payload.ref, oldSha: payload.before, newSha: payload.after });
     // For a removed branch, Forgejo sends only `delete`, which does not name the commit.
@@ -75,7 +71,7 @@ export function toCloudEvent(event: string, payload: ForgePayload): Translated |
   }
 }
 
-/** A repository in the service's format. Its ID is called `id` in a synchronization and `externalId` in an event. */
+/** The ID is `id` in a synchronization and `externalId` in an event. */
 export function mirrored(repo: ForgeRepo, id: "id" | "externalId"): Record<string, unknown> {
   const { full_name: name, private: isPrivate, html_url: url, description, default_branch: defaultBranch } = repo;
   // The forge has no types of repositories, so every repository becomes a model.
@@ -95,13 +91,10 @@ const content = (repo: object, updatedRef: object): Translated => ({
   data: { repo, updatedRefs: [updatedRef] },
 });
 
-/**
- * A user in the service's format. Usernames are the same on both sides. For a user without an account in the service, the service derives
- * an ID from the forge's ID.
- */
+/** Usernames are the same on both sides. For other users, the service derives an ID from the forge's ID. */
 const personOf = ({ id, login }: ForgeUser) => ({ id, name: login });
 
-/** The first comment of a discussion in the service, which is the text of the forge's issue or pull request. */
+/** The first comment of a discussion is the text of the forge's issue or pull request. */
 const openingOf = ({ id, body, user, html_url: web }: ForgeIssue) => ({
   id: `opening-${id}`,
   author: personOf(user),

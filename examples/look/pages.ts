@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 
-/** The HTML that the pages of the sample sites share. To learn how sign-in works, you can skip this file. */
+/** To learn how sign-in works, you can skip this file. */
 export type Html = ReturnType<typeof html>;
 
 export type Frame = { className: "lantern" | "heron"; name: string; logo: string; footer: Html; issuerName: string };
@@ -31,7 +31,7 @@ export function page({ className, name, logo, footer }: Frame, title: string, co
     </html>` as Html;
 }
 
-/** The sentence for each error code. The page never repeats text from a URL. */
+/** The page never repeats text from a URL. */
 export type Explanations = Record<string, [title: string, text: string]>;
 
 export function errorPage(frame: Frame, explanations: Explanations, code: string): Html {

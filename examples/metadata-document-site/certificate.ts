@@ -7,17 +7,14 @@ import { generate } from "selfsigned";
 export type Certificate = {
   cert: string;
   key: string;
-  /** The path of the certificate, for NODE_EXTRA_CA_CERTS of programs that should trust it. */
+  /** For NODE_EXTRA_CA_CERTS of programs that should trust this certificate. */
   path: string;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
-/**
- * The site's own certificate for `host`, stored in `directory`. It is created if there is none, or if the stored one expires within a day
- * or is for another host. Only this machine has a reason to trust it; a site on the web gets a certificate from a certificate authority.
- */
+/** Only this machine has a reason to trust this certificate. A site on the web gets one from a certificate authority. */
 export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");
   const keyPath = join(directory, "key.pem");
@@ -46,8 +43,7 @@ async function make(host: string): Promise<Omit<Certificate, "path">> {
     algorithm: "sha256",
     notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
     extensions: [
-      // Not a certificate authority, so that a program that trusts this certificate trusts only this host, and somebody who steals the key
-      // cannot impersonate other hosts.
+      // Not a certificate authority, so that somebody who steals the key cannot impersonate other hosts.
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },

@@ -1,9 +1,6 @@
 import { readCertificate } from "./certificate.ts";
 import { certificateDirectory, siteHost } from "./settings.ts";
 
-/**
- * `npm run certificate`: creates the certificate without starting the site. The certificate must exist before the service starts, because
- * the service reads its trusted certificates only then.
- */
+/** `npm run certificate`. The service reads trusted certificates only when it starts. */
 const { path } = await readCertificate(certificateDirectory(process.env), siteHost(process.env));
 console.log(path);

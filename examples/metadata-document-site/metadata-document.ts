@@ -1,6 +1,6 @@
 import type { Settings } from "./settings.ts";
 
-/** The path of the document. Its full URL is this site's client ID, by which the issuer identifies the site. */
+/** The full URL of this path is the site's client ID. */
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
 type Site = Pick<Settings, "websiteUrl" | "providerPath" | "siteName">;
@@ -13,10 +13,7 @@ export function redirectUri({ websiteUrl, providerPath }: Omit<Site, "siteName">
   return `${websiteUrl}/oauth/callback/${providerPath}`;
 }
 
-/**
- * This site's description of itself (OAuth Client ID Metadata Document). Anybody who can write at this URL can act as the client. There is
- * no secret: PKCE ties each sign-in to the site that started it.
- */
+/** An OAuth Client ID Metadata Document. There is no secret: PKCE ties each sign-in to the site that started the sign-in. */
 export function metadataDocument(site: Site) {
   return {
     // The issuer refuses a document that does not name its own URL here.

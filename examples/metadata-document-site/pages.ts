@@ -50,7 +50,6 @@ export function homePage(site: Site, signedIn: SignedIn | undefined, result?: lo
 
 export const errorPage = (site: Site, code: string): look.Html => look.errorPage(frameOf(site), EXPLANATIONS, code);
 
-/** Shows that the metadata document is the site's whole registration. */
 function documentCard(site: Site): look.Html {
   return html`<details class="card">
     <summary>How ${site.issuerName} knows this site</summary>

@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
-/** A sign-in for which the browser was sent to the issuer and has not returned yet. */
+/** The browser was sent to the issuer and has not returned yet. */
 export type Pending = { codeVerifier: string; nonce: string; scope: string };
 
-/** The signed-in user, and the access that the user has given this site. */
 export type SignedIn = { accessToken: string; expiresAt: Date | undefined; scopes: string[]; profile: Profile };
 
-/** The part of the userinfo response that this site reads; all fields except `sub` depend on the granted scopes. */
+/** All fields except `sub` depend on the granted scopes. */
 export type Profile = {
   sub: string;
   name?: string;
@@ -19,7 +18,7 @@ export type Profile = {
 };
 
 type Session = {
-  /** The pending sign-ins by `state`, so that sign-ins in two tabs do not overwrite each other. */
+  /** By `state`, so that sign-ins in two tabs do not overwrite each other. */
   pending: Map<string, Pending>;
   signedIn?: SignedIn;
   expiresAt: number;
@@ -43,7 +42,7 @@ export function rememberPending(c: Context, state: string, pending: Pending): vo
   if (session.pending.size > PENDING_MAX && oldest) session.pending.delete(oldest);
 }
 
-/** Returns a pending sign-in and forgets it, so that a repeated callback finds nothing. */
+/** Forgets the sign-in, so that a repeated callback finds nothing. */
 export function takePending(c: Context, state: string): Pending | undefined {
   const { pending } = findSession(c) ?? {};
   const found = pending?.get(state);
@@ -51,7 +50,7 @@ export function takePending(c: Context, state: string): Pending | undefined {
   return found;
 }
 
-/** Signs in under a new session ID, so that an ID planted in the browser beforehand is worthless (session fixation). */
+/** A new session ID makes an ID worthless that was planted in the browser beforehand (session fixation). */
 export function signIn(c: Context, signedIn: SignedIn): void {
   const { pending = new Map() } = findSession(c) ?? {};
   endSession(c);
@@ -75,8 +74,8 @@ function startSession(c: Context, content: Omit<Session, "expiresAt">): Session 
   const id = randomBytes(32).toString("base64url");
   const session = { ...content, expiresAt: Date.now() + LIFETIME_SECONDS * 1000 };
   sessions.set(id, session);
-  // `__Host-`: only for this host, and only over https. Lax: the browser sends the cookie when the issuer redirects the user back, but not
-  // with POST requests from other sites.
+  // `__Host-`: only for this host, and only over https. Lax: sent when the issuer redirects the user back, but not with POST
+  // requests from other sites.
   setCookie(c, COOKIE, id, {
     prefix: "host",
     httpOnly: true,

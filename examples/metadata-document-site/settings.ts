@@ -1,20 +1,16 @@
 import { resolve } from "node:path";
 
-/** The site's settings from the environment. README.md lists the variables. */
+/** README.md lists the variables. */
 export type Settings = {
-  /** The issuer that signs users in, for example `https://keyhook.example.com`. */
+  /** For example `https://keyhook.example.com`. */
   issuer: URL;
-  /** The issuer's name on the button. */
   issuerName: string;
-  /** The part of the callback URL that is for this issuer: a site with several issuers has a callback URL for each. */
+  /** A site with several issuers has a callback URL for each. */
   providerPath: string;
-  /** The origin of this site. */
   websiteUrl: string;
-  /** The name in the document, which the consent page shows. */
   siteName: string;
   host: string;
   port: number;
-  /** The directory of the certificate and its key. */
   certificateDirectory: string;
 };
 
@@ -38,8 +34,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-// Not `localhost`, where the service runs in a demo, because the browser would share cookies between both. A real third-party site has
-// another host name too.
+// Not `localhost`, where the service runs in a demo, because the browser would share cookies between both.
 export function siteHost(environment: NodeJS.ProcessEnv): string {
   return environment.SITE_HOST ?? "127.0.0.1";
 }
@@ -48,7 +43,7 @@ export function certificateDirectory(environment: NodeJS.ProcessEnv): string {
   return resolve(environment.CERTIFICATE_DIR ?? resolve(import.meta.dirname, "certificate"));
 }
 
-/** Whether plain http is acceptable, because it never leaves this machine. */
+/** Plain http is acceptable if it never leaves this machine. */
 export function isLoopback(url: URL): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
 }

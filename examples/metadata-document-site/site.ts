@@ -11,13 +11,10 @@ import { isLoopback, type Settings } from "./settings.ts";
 
 const SCOPE = "openid profile email read-repos";
 
-/** How long the issuer may keep the document before it fetches the document again. A site that seldom changes can use `max-age=86400`. */
+/** How long the issuer may keep the document. A site that seldom changes can use `max-age=86400`. */
 const DOCUMENT_CACHING = "public, max-age=30";
 
-/**
- * A site that no issuer knows before its first user signs in: a public client, identified by its metadata document, with
- * authorization code, PKCE, state and nonce. The tokens stay here; the browser only gets a session cookie.
- */
+/** A site that no issuer knows before the first sign-in. The tokens stay here, and the browser only gets a session cookie. */
 export function metadataDocumentSite(settings: Settings): Hono {
   const { issuer } = settings;
   const site = new Hono();
@@ -34,14 +31,14 @@ export function metadataDocumentSite(settings: Settings): Hono {
         baseUri: ["'none'"],
       },
       referrerPolicy: "no-referrer",
-      // No HSTS, because this host has a certificate of its own and a port of a demo, and may later use plain http.
+      // No HSTS, because this host may later use plain http.
       strictTransportSecurity: false,
-      // The issuer's server fetches the logo, and browsers load the logo from the issuer.
+      // Browsers load the logo from the issuer.
       crossOriginResourcePolicy: "cross-origin",
     }),
   );
 
-  // Discovery of endpoints and keys happens once; if the issuer was unavailable, the next request tries again.
+  // Discovery happens once. If the issuer was unavailable, the next request tries again.
   let discovered: Promise<client.Configuration> | undefined;
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
@@ -69,8 +66,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     serveStatic({ root: resolve(import.meta.dirname, "../look") }),
   );
 
-  // 2. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can return with
-  // the code.
+  // 2. Redirect the browser. State, nonce and verifier stay in this browser's session, so only this browser can use the code.
   site.get("/sign-in", async (c) => {
     const state = client.randomState();
     const pending = { codeVerifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce(), scope: SCOPE };
@@ -86,7 +82,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect(url.href);
   });
 
-  // 3. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 3. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token.
   site.get(new URL(redirectUri(settings)).pathname, async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -103,7 +99,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect("/");
   });
 
-  // 4. Call the API with the access token. It becomes invalid at once if the user revokes the app or the service blocks it.
+  // 4. Call the API with the access token. It becomes invalid at once if the user revokes the app.
   site.post("/call-api", async (c) => {
     const signedIn = findSignedIn(c);
     if (!signedIn) return c.redirect("/", 303);
@@ -118,7 +114,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     }
   });
 
-  // 5. Sign out. The site revokes the token, so that a copy of it is worthless. The site's own session ends even if that fails.
+  // 5. Sign out, and revoke the token, so that a copy of it is worthless. The site's own session ends even if that fails.
   site.post("/sign-out", async (c) => {
     const signedIn = findSignedIn(c);
     endSession(c);

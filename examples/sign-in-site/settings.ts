@@ -1,10 +1,9 @@
-/** The settings of both sites from the environment. README.md lists the variables. */
+/** README.md lists the variables. */
 export type Settings = {
-  /** The issuer that signs users in, for example `https://keyhook.example.com`. */
+  /** For example `https://keyhook.example.com`. */
   issuer: URL;
-  /** The issuer's name on the button. */
   issuerName: string;
-  /** Organizations that the sites may request by name. The form offers them. */
+  /** The form offers these organizations. */
   knownOrganizations: { id: string; name: string }[];
   serverSide?: { port: number; clientId: string; clientSecret: string };
   inBrowser?: { port: number; clientId: string };
@@ -36,7 +35,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** Whether plain http is acceptable, because it never leaves this machine. */
+/** Plain http is acceptable if it never leaves this machine. */
 export function isLoopback(url: URL): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
 }

@@ -3,8 +3,7 @@ import { inBrowserSite } from "./in-browser/site.ts";
 import { serverSideSite } from "./server-side/site.ts";
 import { readSettings } from "./settings.ts";
 
-// Not `localhost`, where the service runs in a demo, because the browser would share cookies between both. A real third-party site has
-// another host name too.
+// Not `localhost`, where the service runs in a demo, because the browser would share cookies between both.
 const HOST = "127.0.0.1";
 
 const settings = readSettings(process.env);

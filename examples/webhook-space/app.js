@@ -1,16 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-/**
- * A Space that receives webhooks and shows the latest payloads. It is one file that uses only Node, because an app in a sandbox has no
- * network. It keeps the payloads in memory, and loses them when the Space sleeps or restarts.
- */
+/** An app in a sandbox has no network, so this app uses only Node. The payloads are lost when the Space sleeps. */
 const { WEBHOOK_SECRET: secret, PORT: port = "7860" } = process.env;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const AGE_MAX_SECONDS = 5 * 60;
 const KEPT_MAX = 20;
 
-/** The latest payloads, newest first. */
 const received = [];
 const watching = new Set();
 
@@ -20,7 +16,7 @@ const server = createServer((request, response) => {
     response.writeHead(500, { "content-type": "text/plain" }).end("Something went wrong. Try again later.\n");
   });
 });
-// In a Space, this is the loopback interface of its sandbox, which only the service can reach.
+// The loopback interface of the Space's sandbox, which only the service can reach.
 server.listen(Number(port), "127.0.0.1", () =>
   console.log(`waiting for webhooks${secret ? "" : " from anybody, since WEBHOOK_SECRET is not set"}`),
 );
@@ -34,7 +30,7 @@ async function answer(request, response) {
 
 async function receive(request, response) {
   const respond = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
-  // The signature is of the bytes that arrived: JSON that was parsed and serialized again may differ from them.
+  // The signature is of the bytes that arrived. JSON that was parsed and serialized again may differ.
   const body = await readBody(request);
   if (!body) return respond(413, "Too large.");
   const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
@@ -60,7 +56,7 @@ async function receive(request, response) {
   return respond(200, "Received.");
 }
 
-/** Checks signatures as Standard Webhooks describes. During a rotation of the secret there are two, of which one must match. */
+/** Standard Webhooks. During a rotation there are two signatures, of which one must match. */
 function isSigned({ id, timestamp, body, signatures }) {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
@@ -81,7 +77,6 @@ async function readBody(request) {
   return Buffer.concat(chunks);
 }
 
-/** Tells an open page that an event arrived. */
 function watch(request, response) {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   response.write(": hello\n\n");
@@ -97,7 +92,7 @@ function page() {
 <span>${escapeHtml(payload.repo?.name)}</span><time>${at.toISOString().slice(11, 19)}</time></summary>
 <pre>${escapeHtml(JSON.stringify(payload, null, 2))}</pre></details></li>`,
   );
-  // Links are relative: the Space is below /spaces/…/app/.
+  // Links are relative, because the Space is below /spaces/…/app/.
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -6,22 +6,17 @@ const ROOT = resolve(import.meta.dirname, "../..");
 export type AdminRequest = { id: number; args: string[] };
 export type AdminResponse = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
-/**
- * Runs the operator's commands in one process, for programs that run many commands, because loading the service takes far longer than most
- * commands. The process starts with the first command and ends with this process.
- */
+/** Runs many commands in one process, because loading the service takes far longer than most commands. Ends with this process. */
 export class AdminProcess {
   readonly #environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   #asked = 0;
   #waiting = 0;
 
-  /** @param environment the settings of the installation */
   constructor(environment: NodeJS.ProcessEnv) {
     this.#environment = environment;
   }
 
-  /** @returns the output of the command with `--json`, or the reason why it failed */
   run(args: string[]): Promise<AdminResponse> {
     this.#child ??= this.#start();
     const child = this.#child;
@@ -42,7 +37,7 @@ export class AdminProcess {
     });
   }
 
-  /** Ends the process. Call it only while no command runs. The next command starts another process. */
+  /** Call only while no command runs. The next command starts another process. */
   close(): void {
     this.#child?.disconnect();
     this.#child = undefined;
@@ -63,7 +58,7 @@ export class AdminProcess {
   }
 }
 
-/** While a command runs, the child keeps this process alive. Otherwise this process may end, and the child ends with it. */
+/** The child keeps this process alive only while a command runs. */
 function hold(child: ChildProcess, isHeld: boolean): void {
   for (const each of [child, child.channel]) {
     if (isHeld) each?.ref();

@@ -150,7 +150,6 @@ const restore = command({
   },
 });
 
-/** The repositories that the backup could not read, as one warning for each. */
 const notRead = ({ unread = [] }: Backup["manifest"]): string[] =>
   unread.map(
     (id) => `NOT READ: git could not list the branches and tags of the repository ${id}. Only its objects are in the backup.`,
@@ -172,10 +171,6 @@ function described({ id, manifest }: Backup): Record<string, unknown> {
   };
 }
 
-/**
- * Reads the settings, because these commands do not open the installation. The log is silent, because standard output is only for the
- * result.
- */
 function quietly(): void {
   loadSettings();
   provideSettings({ LOG_LEVEL: "silent" });
@@ -191,7 +186,6 @@ const inBucket = (count: number): string[] =>
       ]
     : [];
 
-/** Shows progress at a terminal. */
 function report(step: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${step} …\n`);
 }

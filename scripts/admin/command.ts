@@ -1,10 +1,8 @@
-/** One option of a command: `--name VALUE`, or a switch if it has no value. */
 export type Option = {
-  /** The placeholder for the value in the help text. An option without it is a switch. */
+  /** The placeholder in the help text. An option without a value is a switch. */
   value?: string;
   help: string;
   isRequired?: boolean;
-  /** Whether the option may be given several times. */
   isRepeatable?: boolean;
   choices?: readonly string[];
   /** The field in core's errors that this option fills, if its name differs. */
@@ -13,7 +11,6 @@ export type Option = {
 
 export type Options = Record<string, Option>;
 
-/** The value of an option: text, a list for a repeatable option, or a boolean for a switch. */
 type Values<O extends Options> = {
   [Name in keyof O]: O[Name] extends { value: string }
     ? O[Name] extends { isRepeatable: true }
@@ -24,7 +21,7 @@ type Values<O extends Options> = {
     : boolean;
 };
 
-/** The output of a command: `json` for programs, `text` for people. */
+/** `json` for programs, `text` for people. */
 export type Outcome = {
   json: Record<string, unknown>;
   text: string;
@@ -33,10 +30,8 @@ export type Outcome = {
 };
 
 export type Command = {
-  /** The words of the command, such as `user create`. */
   name: string;
   summary: string;
-  /** Further lines for `--help`. */
   notes?: readonly string[];
   options: Options;
   /** False for commands that open the database themselves, or report that it cannot be opened. */
@@ -44,7 +39,6 @@ export type Command = {
   run(values: Record<string, unknown>): Promise<Outcome>;
 };
 
-/** Derives the type of the values from the table of options. */
 export function command<const O extends Options>(definition: {
   name: string;
   summary: string;
@@ -56,13 +50,12 @@ export function command<const O extends Options>(definition: {
   return definition as unknown as Command;
 }
 
-/** The output of a list: one line for each row, with tabs between its fields. */
 export function listed(json: Record<string, unknown>, rows: readonly (readonly (string | null)[])[], ifEmpty = "None."): Outcome {
   const lines = rows.map((fields) => fields.map((field) => field?.replace(/\s+/g, " ")).join("\t"));
   return { json, text: lines.join("\n") || ifEmpty };
 }
 
-/** The command line itself is wrong (exit code 2). */
+/** Exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

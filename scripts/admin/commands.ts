@@ -2,10 +2,7 @@ import type { Command } from "./command.ts";
 
 type Commands = readonly Command[];
 
-/**
- * All commands by their first word, in the order of the help text. Each is loaded only when it is used, because all together load most of
- * the service.
- */
+/** In the order of the help text. Loaded on use, because all together load most of the service. */
 const modules: Readonly<Record<string, () => Promise<Commands>>> = {
   user: async () => (await import("./user.ts")).userCommands,
   org: async () => (await import("./org.ts")).orgCommands,
@@ -37,7 +34,6 @@ export async function loadAllCommands(): Promise<Commands> {
   return (await Promise.all(Object.values(modules).map((load) => load()))).flat();
 }
 
-/** The command with which a line begins, or all commands if the line begins with none. */
 export async function loadCommands(argv: readonly string[]): Promise<Commands> {
   const [first = "", second = ""] = argv;
   const ofModule = Object.hasOwn(modules, first) ? await modules[first]?.() : undefined;

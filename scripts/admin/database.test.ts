@@ -12,7 +12,6 @@ import { adminLine } from "./testing/admin-line.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Moves an installation from the embedded database to another server, as an operator does. */
 const folder = mkdtempSync(join(tmpdir(), "keyhook-move-"));
 const DATA_DIR = join(folder, "data");
 let target: EmbeddedServer;
@@ -28,7 +27,6 @@ afterAll(async () => {
 const environment = (settings: Record<string, string> = {}) =>
   ({ PATH: process.env.PATH, HOME: folder, DATA_DIR, ...settings }) as unknown as NodeJS.ProcessEnv;
 
-/** Runs the operator's commands, in one process until the settings change. */
 function adminWith(settings?: Record<string, string>): AdminProcess {
   const admin = new AdminProcess(environment(settings));
   onTestFinished(() => admin.close());
@@ -59,7 +57,6 @@ it("moves an embedded database to another server despite interruptions, and the 
   expect(made).toMatchObject({ json: { id: expect.any(String) } });
   const move = ["database", "move", "--to", target.url, "--to-owner", target.ownerUrl];
 
-  // The move is killed before it is complete.
   const script = join(import.meta.dirname, "../admin.ts");
   const killed = spawn(process.execPath, [script, ...move], { env: environment(), stdio: "ignore" });
   await vi.waitFor(async () => expect(await count(COPYING)).toBeGreaterThan(0), { timeout: 60_000, interval: 10 });
@@ -76,7 +73,6 @@ it("moves an embedded database to another server despite interruptions, and the 
 
   const again = await admin.run(move);
   expect(again).toMatchObject({ failure: { code: "settings", error: expect.stringContaining("is not empty") } });
-  // Without the new settings, the service must not continue with the old database.
   expect(await admin.run(["user", "list"])).toMatchObject({
     failure: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
   });

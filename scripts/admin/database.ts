@@ -72,7 +72,6 @@ function postgresUrl(option: string, text: string): string {
   throw new UsageError(`${option} must be a URL such as postgres://keyhook:password@db.example.com/keyhook.`);
 }
 
-/** Shows progress at a terminal. */
 function reportCopied(table: string, rows: number): void {
   if (rows > 0 && process.stderr.isTTY) process.stderr.write(`${table}: ${rows.toLocaleString("en")} rows\n`);
 }

@@ -17,7 +17,6 @@ export const doctor = command({
   opensInstance: false,
   async run() {
     const settings = checkSettings();
-    // Without valid settings nothing else can be checked.
     if (settings.some(({ status }) => status === "fail")) return report(settings);
     return report([...settings, ...checkOrigin(), ...(await checkWithDatabase()), ...(await checkMachineAndNetwork())]);
   },
@@ -43,7 +42,6 @@ function checkSettings(): Finding[] {
   }
 }
 
-/** The checks that need the database. If the database cannot be opened, the only finding says so. */
 async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {

@@ -7,7 +7,6 @@ const footer = `  --json         print JSON, errors too
 
 Exit codes: 0 done, 1 failed, 2 the command line was wrong.`;
 
-/** The help text of one command, or the list of all. */
 export function helpText(commands: readonly Command[], command?: Command): string {
   if (!command) {
     const width = Math.max(...commands.map(({ name }) => name.length));
@@ -19,7 +18,6 @@ export function helpText(commands: readonly Command[], command?: Command): strin
 ${footer}`;
 }
 
-/** The help text as JSON, for programs. */
 export function helpJson(commands: readonly Command[], command?: Command): Record<string, unknown> {
   const outline = ({ name, summary, options }: Command) => ({ name, summary, options });
   return command ? outline(command) : { commands: commands.map(outline) };

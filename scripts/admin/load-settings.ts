@@ -1,12 +1,7 @@
 import { statSync } from "node:fs";
 import { env, loadSettingsFile, SettingsError } from "#core/env.ts";
 
-/**
- * Reads the settings for a command. It refuses root if DATA_DIR belongs to another user: the service, which runs as that user, could not
- * use the files that the command creates.
- *
- * @throws {SettingsError}
- */
+/** Refuses root if DATA_DIR belongs to another user, who could not use the files that the command creates. @throws {SettingsError} */
 export function loadSettings(): void {
   loadSettingsFile();
   const { DATA_DIR } = env();

@@ -3,12 +3,11 @@ import { findOwner } from "#core/accounts/handles/find-owner.ts";
 import { notFound } from "#core/errors.ts";
 import { UsageError } from "./command.ts";
 
-/** Splits an argument with several values, separated by spaces like scopes in OAuth. */
 export function splitWords(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
 
-/** Reads a secret from the command line, or from standard input if the option is `-`. */
+/** `-` reads the secret from standard input. */
 export async function readSecret(value: string): Promise<string> {
   if (value !== "-") return value;
   return (await text(process.stdin)).replace(/\r?\n$/, "");
@@ -22,14 +21,12 @@ export function readPage(page = "1"): { page: number; pageSize: number } {
   return { page: Number(page), pageSize: PAGE_SIZE };
 }
 
-/** @returns the ID of the user with a username @throws ServiceError `not_found` */
 export async function findUserNamed(username: string): Promise<string> {
   const owner = await findOwner(username);
   if (owner?.kind !== "user") throw notFound(`User "${username}"`);
   return owner.id;
 }
 
-/** @returns the ID of the organization with a name @throws ServiceError `not_found` */
 export async function findOrganizationNamed(name: string): Promise<string> {
   const owner = await findOwner(name);
   if (owner?.kind !== "organization") throw notFound(`Organization "${name}"`);

@@ -7,12 +7,11 @@ export type Request =
 
 const globalOptions = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
 
-/** Whether the caller wants JSON, which is recognized even if the command line is invalid. */
+/** Recognized even if the command line is invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
 
-/** Parses `admin <command> [options]`. @throws UsageError that says what to type instead */
 export function parseArguments(argv: readonly string[], commands: readonly Command[]): Request {
   const isJson = wantsJson(argv);
   const args = argv.filter((arg) => arg !== "--json");
@@ -44,7 +43,7 @@ function parse(args: string[], command: Command): { values: Record<string, unkno
   try {
     return parseArgs({ args, options: { ...descriptors(command.options), ...globalOptions }, strict: true });
   } catch (error) {
-    // Node's own message is kept, because it names the wrong option and says how to write a value that begins with a dash.
+    // Node's own message names the wrong option and says how to write a value that begins with a dash.
     throw new UsageError((error as Error).message);
   }
 }

@@ -47,7 +47,6 @@ test("event list shows a repository's events as webhooks get them, even after th
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "dataset" });
   const sha = await commitTo(repo, ada, { "a.txt": "a" });
-  // A platform's events contain what it sent.
   await db().$executeRaw`UPDATE event SET payload = jsonb_set(payload::jsonb, '{repo,name}', to_jsonb(${"a\nb\tc"}::text))
     WHERE repo_id = ${repo.id} AND scope = 'repo.content'`;
   const { json, text } = await admin("event", "list", "--repo", repo.fullName, "--type", "dataset");

@@ -8,7 +8,6 @@ export async function runCommand(command: Command, values: Record<string, unknow
   return command.opensInstance === false ? run() : withInstance(run);
 }
 
-/** Opens the database for a function, whether the service runs, is stopped or was never started. */
 export async function withInstance<Result>(use: () => Promise<Result>): Promise<Result> {
   loadSettings();
   const instance = await openInstance();

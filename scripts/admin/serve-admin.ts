@@ -5,9 +5,7 @@ import { parseArguments } from "./parse-arguments.ts";
 import { describeFailure } from "./report.ts";
 import { runCommand } from "./run-command.ts";
 
-/**
- * The other side of `AdminProcess`: runs one command at a time. Each command opens and closes the installation, as scripts/admin.ts does.
- */
+/** The other side of `AdminProcess`. Each command opens and closes the installation. */
 const environment = { ...process.env };
 let last: Promise<void> = Promise.resolve();
 process.on("message", ({ id, args }: AdminRequest) => {

@@ -106,7 +106,6 @@ const userEnable = command({
   },
 });
 
-/** Also finds disabled users. @throws ServiceError `not_found` */
 async function idOf(username: string): Promise<string> {
   const found = await findUserByUsername(username);
   if (!found) throw notFound(`User "${username}"`);

@@ -1,7 +1,6 @@
 import { childEnvironment } from "#core/env.ts";
 import { AdminProcess } from "../admin/admin-process.ts";
 
-/** The operator's command failed; `code` is its error code, such as `conflict`. */
 export class AdminError extends Error {
   override name = "AdminError";
   readonly code: string;
@@ -14,7 +13,6 @@ export class AdminError extends Error {
 
 let running: AdminProcess | undefined;
 
-/** Runs the operator's command (`npm run admin -- …`) and returns its JSON. @throws AdminError */
 export async function runAdmin<T>(...args: string[]): Promise<T> {
   running ??= new AdminProcess(childEnvironment());
   const { json, failure } = await running.run(args);
@@ -22,26 +20,20 @@ export async function runAdmin<T>(...args: string[]): Promise<T> {
   return json as T;
 }
 
-/** Ends the process for operator commands. Call it after the last command. */
 export function endAdmin(): void {
   running?.close();
 }
 
 export type Caller = {
   <T>(method: string, path: string, body: unknown, contentType?: string): Promise<T>;
-  /** The token of the calls, which can also be used for git. */
   token: string;
 };
 
-/** Calls the API for a user, as one of the user's programs would, with a token of the given name that expires tomorrow. */
 export function callAs(username: string, origin: string, { name, scopes }: { name: string; scopes: string }): Promise<Caller> {
   return callWith(["--user", username, "--scopes", scopes, "--expires", "1", "--name", name], origin);
 }
 
-/**
- * Calls the API with a token that does not expire, because a webhook stops when the token that created it expires. The webhook has no more
- * rights than that token.
- */
+/** A webhook stops when the token that created it expires, so this token does not expire. */
 export function callToMakeWebhooks(username: string, origin: string): Promise<Caller> {
   return callWith(["--user", username, "--scopes", "webhooks read-repos", "--name", "Webhook setup"], origin);
 }

@@ -5,26 +5,22 @@ import { childEnvironment } from "#core/env.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/**
- * The processes of the demo, which end together: when one ends, the demo ends. Nothing is restarted here, because the service's own
- * supervisor restarts its processes.
- */
+/** When one process ends, the demo ends. The service's own supervisor restarts its processes. */
 export class ChildProcesses {
-  /** 0 after a requested stop; otherwise the exit code of the child that ended by itself. */
+  /** 0 after a requested stop. Otherwise the exit code of the child that ended by itself. */
   exitCode = 0;
   readonly #children: ChildProcess[] = [];
   readonly #over = new AbortController();
   #stopping: Promise<void> | undefined;
 
-  /** Aborted when a child has ended or a stop was requested, to end everything that waits for the children. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** @param output `ignore` for a child whose output `describeDemo` replaces; its errors are shown */
+  /** @param output `ignore` for a child whose output `describeDemo` replaces. Errors are shown */
   start(name: string, args: string[], environment: Record<string, string> = {}, output: "inherit" | "ignore" = "ignore"): void {
     this.over.throwIfAborted();
-    // Each child has its own process group, so that Ctrl-C in a terminal reaches only this process, which then stops the children in order.
+    // Ctrl-C in a terminal must reach only this process, which then stops the children in order.
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: childEnvironment(environment),
@@ -40,7 +36,6 @@ export class ChildProcesses {
     });
   }
 
-  /** Runs a script and waits until it ends. */
   async run(name: string, script: string): Promise<true> {
     const child = spawn(process.execPath, [script], {
       cwd: ROOT,
@@ -52,7 +47,6 @@ export class ChildProcesses {
     return true;
   }
 
-  /** Stops the children, last started first, and resolves when all have ended. */
   stop(): Promise<void> {
     this.#over.abort();
     this.#stopping ??= this.#stopAll();

@@ -18,7 +18,6 @@ function exchangeEnvironment(origin: string, { apps }: Made): string {
   return `ISSUER=${origin} CLIENT_ID=${clientId} CLIENT_SECRET=${clientSecret}`;
 }
 
-/** The text for the terminal once everything runs. */
 export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sample: Made; hasSpaces: boolean }): string {
   const { BRAND_NAME, ORIGIN, DATA_DIR, OUTBOUND_ALLOW_CIDRS } = env();
   const names = [...people.map(({ username }) => username), `${operator.username} (operator)`].join(", ");
@@ -64,24 +63,21 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
   ].join("\n");
 }
 
-/** Everything that the demo has created so far, by its key. The next run creates only what is missing. */
 export type Made = {
   password: string;
   webhookSecret: string;
-  /** The secret of the Space that receives webhooks. */
   spaceSecret: string;
   people: Record<string, true>;
   organizations: Record<string, { id: string; fullName: string }>;
   members: Record<string, true>;
   apps: Record<string, { clientId: string; clientSecret?: string }>;
-  /** Repositories, and other things that the hub stores. */
   repos: Record<string, true>;
   webhooks: Record<string, true>;
 };
 
 type Kind = { [K in keyof Made]: Made[K] extends string ? never : K }[keyof Made];
 
-/** The file `demo.json` in the data directory. It has the mode 600, because it contains a client secret and the samples' password. */
+/** Mode 600, because the file contains a client secret and the samples' password. */
 export class Notes {
   made: Made;
   readonly #path: string;
@@ -91,7 +87,6 @@ export class Notes {
     this.made = { ...fresh(), ...read(this.#path) };
   }
 
-  /** Creates something unless the notes contain it, and records it at once. */
   async once<K extends Kind>(kind: K, key: string, make: () => Promise<Made[K][string]>): Promise<void> {
     const known = this.made[kind] as Record<string, Made[K][string]>;
     if (known[key]) return;
@@ -101,12 +96,11 @@ export class Notes {
 
   save(): void {
     mkdirSync(join(this.#path, ".."), { recursive: true });
-    // Written under another name and renamed, so that an interrupted write leaves the old notes intact.
+    // An interrupted write leaves the old notes intact.
     writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.made, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }
 
-  /** Forgets everything except the password. */
   forget(): void {
     this.made = { ...fresh(), password: this.made.password };
   }
@@ -129,7 +123,7 @@ function fresh(): Made {
 
 const randomSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
-/** Sixty bits, because the demo may be reachable from the network; easy to type. */
+/** Sixty bits, because the demo may be reachable from the network. */
 function randomPassword(): string {
   const symbols = "abcdefghijkmnpqrstuvwxyz23456789";
   const group = () => Array.from({ length: 4 }, () => symbols[randomInt(symbols.length)]).join("");

@@ -1,13 +1,12 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The first of `ports` on which a server answers on this machine, or which is not a valid port. */
 export async function findBusyPort(ports: number[]): Promise<number | undefined> {
   const answers = await Promise.all(ports.map(async (port) => port > 65_535 || (await isAnswering(port))));
   return ports.find((_, at) => answers[at]);
 }
 
-/** Finds out by connecting, because a port may be free on one address and taken on another. */
+/** A port may be free on one address and taken on another, so this connects. */
 function isAnswering(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "localhost", autoSelectFamily: true });
@@ -22,7 +21,6 @@ function isAnswering(port: number): Promise<boolean> {
 const PATIENCE_MS = 90_000;
 const INTERVAL_MS = 150;
 
-/** Resolves once `url` responds with 200; throws after a minute and a half, or when `signal` aborts. */
 export async function waitForAnswer(url: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {

@@ -8,16 +8,12 @@ import { childEnvironment, env } from "#core/env.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 type SampleCertificate = {
-  /** The directory in which the site finds its certificate and key. */
   directory: string;
-  /** The file for NODE_EXTRA_CA_CERTS, with this certificate and the certificates that the variable already names. */
+  /** For NODE_EXTRA_CA_CERTS, with the certificates that the variable already names. */
   trustedPath: string;
 };
 
-/**
- * Creates the certificate of examples/metadata-document-site as its README says, and makes this process trust it. This must happen first,
- * because the service reads its trusted certificates when it starts.
- */
+/** Must happen first, because the service reads its trusted certificates when it starts. */
 export async function makeSampleCertificate(): Promise<SampleCertificate> {
   const directory = join(env().DATA_DIR, "sample-certificate");
   const environment = childEnvironment({ CERTIFICATE_DIR: directory });

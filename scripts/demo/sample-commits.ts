@@ -6,14 +6,12 @@ import { join } from "node:path";
 import { childEnvironment } from "#core/env.ts";
 import { operator, people } from "./samples.ts";
 
-/** A change that a person made some time ago. */
 export type SampleCommit = { at: Date; by: string; title: string; files: Record<string, string> };
 
 const DAY_MS = 86_400_000;
 const READING_EVERY_MS = DAY_MS / 6;
 export const HISTORY_DAYS = 29;
 
-/** A month of readings, six times a day, each with the heights of the last day. */
 export function gaugeCommits(now = new Date()): SampleCommit[] {
   const from = now.getTime() - HISTORY_DAYS * DAY_MS;
   const last = now.getTime() - READING_EVERY_MS;
@@ -40,7 +38,6 @@ export function readingsUntil(time: number, hours = 24): string {
   return `${["gauge,time,height_cm", ...rows].join("\n")}\n`;
 }
 
-/** A commit on each of these days before now. The first commit has all files. */
 export function commitsOn(
   days: readonly number[],
   { by, titles, files }: { by: string; titles: readonly string[]; files: Record<string, string> },
@@ -55,7 +52,6 @@ export function commitsOn(
 
 const changesUntil = (titles: readonly string[]): string => `# Changes\n\n${titles.map((title) => `- ${title}`).join("\n")}\n`;
 
-/** Pushes commits as the main branch, with git over HTTP, as their authors would. */
 export async function pushCommits(
   { url, token }: { url: string; token: string },
   commits: readonly SampleCommit[],
@@ -70,7 +66,6 @@ export async function pushCommits(
   }
 }
 
-/** A commit in the format of git fast-import. */
 function importCommand({ at, by, title, files }: SampleCommit): string {
   const person = [...people, operator].find(({ username }) => username === by) ?? operator;
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
@@ -79,7 +74,7 @@ function importCommand({ at, by, title, files }: SampleCommit): string {
   return `commit refs/heads/main\ncommitter ${person.fullName} <${person.email}> ${seconds} +0000\n${data(title)}${changes.join("")}\n`;
 }
 
-/** Passes the token to git in its environment, because others on this machine can read a process's arguments. */
+/** Others on this machine can read a process's arguments, but not its environment. */
 function authorization(token: string): Record<string, string> {
   const header = `Authorization: Basic ${Buffer.from(`git:${token}`).toString("base64")}`;
   return { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "http.extraHeader", GIT_CONFIG_VALUE_0: header };

@@ -5,12 +5,11 @@ export type SampleRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** The user who creates the repository. It is the owner, unless the owner is an organization. */
+  /** The owner, unless the owner is an organization. */
   maker: string;
   isPrivate?: boolean;
   sdk?: string;
   settings: Record<string, unknown>;
-  /** The commits, oldest first. */
   commits: () => SampleCommit[];
 };
 
@@ -48,7 +47,6 @@ def height(gauge: str, hours: int) -> list[float]:
     return [round(math.cos(2 * math.pi * (hour - phase) / PERIOD_HOURS), 3) for hour in range(hours)]
 `;
 
-/** Draws the tide from midnight to midnight, with the visitor's own clock. */
 const tide = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -92,7 +90,6 @@ const tide = `<!doctype html>
 </script>
 `;
 
-/** A repository of each type, and a second dataset. One dataset is private, the other is gated. */
 export const sampleRepos: readonly SampleRepo[] = [
   {
     type: "dataset",
@@ -181,7 +178,6 @@ export const sampleDiscussion = {
   description: "At **Ystad** the forecast is an hour behind what we read. Is the time zone taken into account?",
 };
 
-/** The likes of repositories, by user. */
 export const sampleLikes = [
   { by: "aiko", on: "mara/tide-forecasts" },
   { by: "mara", on: "mara/tide-forecasts" },

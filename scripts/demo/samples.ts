@@ -4,10 +4,9 @@ import type { Made } from "./describe-demo.ts";
 
 export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number; receiver: number };
 
-/** The operator. Created before the first start, because otherwise that would print a link that creates the first operator. */
+/** Created before the first start, which otherwise prints a link that creates the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
 
-/** Mara is in two organizations, so she can choose between them. */
 export const people = [
   { username: "mara", fullName: "Mara Lindqvist", email: "mara@example.test" },
   { username: "jonas", fullName: "Jonas Berg", email: "jonas@example.test" },
@@ -20,7 +19,6 @@ export const organizations = [
     name: "tidepool",
     fullName: "Tidepool",
     owner: "aiko",
-    // This plan is for examples/org-token-exchange.
     plan: "enterprise",
     members: [
       { username: "mara", role: "write" },
@@ -31,16 +29,12 @@ export const organizations = [
 
 const SCOPES = "openid profile email read-repos write-discussions";
 
-/** The key in the notes for the OAuth app of examples/device-cli, which has no URL. */
+/** The app of examples/device-cli has no URL. */
 export const DEVICE_APP = "device-cli";
 
-/** The key in the notes for the OAuth app of examples/org-token-exchange, which acts for members of tidepool. */
 export const EXCHANGE_APP = "org-token-exchange";
 
-/**
- * The samples' OAuth apps, as arguments of `admin app create`. The key of a site's app is the site's URL, since another port is another
- * site.
- */
+/** The key of a site's app is the site's URL, because another port is another site. */
 export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; args: string[] }[] {
   const sites = [
     {
@@ -79,27 +73,20 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
 
 const logoPath = (name: string): string => join(import.meta.dirname, "logos", `${name}.png`);
 
-/**
- * Not `localhost`, the service's host, because the browser would share cookies between both. A real third-party site has another host name
- * too.
- */
+/** Not `localhost`, the service's host, because the browser would share cookies between both. */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The site with a metadata document, which must be served over https. */
 export function documentSiteUrl({ byDocument }: Ports): string {
   return `https://127.0.0.1:${byDocument}`;
 }
 
-/** The URL at which examples/webhook-receiver listens. */
 export function receiverUrl({ receiver }: Pick<Ports, "receiver">): string {
   return `http://127.0.0.1:${receiver}`;
 }
 
-/**
- * The receiver's webhooks: it accepts deliveries of the first, and responds to the second like a receiver in maintenance, to show retries.
- */
+/** The receiver responds to the second webhook like a receiver in maintenance, to show retries. */
 export const sampleWebhooks = [
   {
     key: "mara",
@@ -122,10 +109,8 @@ export const sampleWebhooks = [
   watched: watched.map((item) => ({ type: item.split(":")[0], name: item.split(":")[1] })),
 }));
 
-/** A Space that receives webhooks, from examples/webhook-space. */
 export const sampleSpace = { owner: "mara", name: "post-box", watched: [{ type: "user", name: "mara" }] } as const;
 
-/** The settings of examples/sign-in-site, as its README lists them. */
 export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Made): Record<string, string> {
   const serverSide = apps[sampleSiteUrl(ports.serverSide)];
   const inBrowser = apps[sampleSiteUrl(ports.inBrowser)];
@@ -141,7 +126,6 @@ export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Ma
   };
 }
 
-/** The settings of examples/metadata-document-site. It needs the service's URL, but nothing that the service issued. */
 export function documentSiteEnvironment(
   { byDocument }: Pick<Ports, "byDocument">,
   certificateDirectory: string,

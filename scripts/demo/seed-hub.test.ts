@@ -62,7 +62,6 @@ it("the sample webhooks, and the Space that receives one of them, are created on
 });
 
 it("the history has a month of deliveries by the service's own rules, and the chain of the audit log is valid", async () => {
-  // Other people with the same names get no history.
   const mara = { username: "mara" };
   await db().user.updateMany({ where: mara, data: { email: "mara@elsewhere.test" } });
   await expect(seedHistory()).rejects.toThrow("does not have the samples' people");

@@ -12,7 +12,7 @@ const REPO_SCOPES = "read-repos write-repos manage-repos";
 const HUB_SCOPES = `${REPO_SCOPES} write-discussions write-collections`;
 const DOMAINS = ["repo", "discussion"];
 
-/** Creates the sample users' webhooks, which post to the sample receiver. Call it first, so that the receiver gets all later events. */
+/** Call first, so that the receiver gets all later events. */
 export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: string): Promise<void> {
   for (const { key, by, name, api, path, watched } of sampleWebhooks) {
     // The key contains the URL, because another port is another receiver.
@@ -25,14 +25,14 @@ export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: st
   }
 }
 
-/** Whether this machine can isolate Spaces. If not, no Space is created, because it would fail from the first event on. */
+/** Without isolation, a Space would fail from the first event on. */
 export function runsSpaces(): boolean {
   const { JOBS_RUNNER } = env();
   if (JOBS_RUNNER !== "auto" && JOBS_RUNNER !== "bubblewrap") return JOBS_RUNNER === "docker";
   return spawnSync("bwrap", ["--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"]).status === 0;
 }
 
-/** Creates a Space that receives webhooks, and a webhook that posts to it. Call it before the other repositories, whose events it shows. */
+/** Call before the other repositories are created, because the Space shows their events. */
 export async function seedSpace(notes: Notes, origin: string): Promise<void> {
   const { owner, name, watched } = sampleSpace;
   const { spaceSecret: secret } = notes.made;
@@ -57,7 +57,6 @@ export async function seedSpace(notes: Notes, origin: string): Promise<void> {
 
 const example = (file: string): string => readFileSync(new URL(`../../examples/webhook-space/${file}`, import.meta.url), "utf8");
 
-/** Creates the sample users' repositories as their programs would: through the API, each with its own token. */
 export async function seedRepos(notes: Notes, origin: string): Promise<void> {
   const callers = new Map<string, Promise<Caller>>();
   const as = (username: string): Promise<Caller> => {

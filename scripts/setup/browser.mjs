@@ -5,9 +5,8 @@ import { aptInstaller } from "./programs.mjs";
 import { run, SetupFailed, works } from "./run.mjs";
 
 /**
- * A Chromium that starts on this machine, for the browser tests; undefined if there is none. It tries CHROMIUM_PATH, then the machine's own
- * Chromium, then Playwright's downloads. At each place it tries the headless shell first, as Playwright does, because the whole browser
- * renders an invisible window, which takes half a core.
+ * Tries CHROMIUM_PATH, then the machine's own Chromium, then Playwright's downloads. The headless shell comes first, because the whole
+ * browser renders an invisible window, which takes half a core.
  * @returns {string | undefined} the path of its program
  */
 export function findBrowser() {
@@ -40,7 +39,6 @@ function downloaded() {
     ]);
 }
 
-/** Finds a Chromium, or installs Playwright's, or if that fails the distribution's. */
 export async function provideBrowser(step) {
   if (findBrowser()) return;
   const ways = [

@@ -6,7 +6,6 @@ import { brotliCompress } from "node:zlib";
 import { fingerprint, readStamp, writeStamp } from "./fingerprint.mjs";
 import { root, run } from "./run.mjs";
 
-/** Runs a step unless it was done for the same sources and its results exist. */
 async function once(step, { stamp, sources, isSource, results = [] }, line, work) {
   const wanted = fingerprint(sources, isSource);
   if (readStamp(stamp) === wanted && results.every((path) => existsSync(join(root, path)))) return;
@@ -14,10 +13,7 @@ async function once(step, { stamp, sources, isSource, results = [] }, line, work
   writeStamp(stamp, wanted);
 }
 
-/**
- * Prisma would download an engine that only its migration commands need; generating a client does not use that engine. Any program that
- * exits with 0 can replace it, so that a machine without internet access works too.
- */
+/** Only Prisma's migration commands need this engine. Any program that exits with 0 can replace the engine. */
 export const prismaEnvironment = {
   PRISMA_SCHEMA_ENGINE_BINARY:
     process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? (existsSync("/bin/true") ? "/bin/true" : "/usr/bin/true"),
@@ -35,7 +31,7 @@ export function generateClient(step) {
   );
 }
 
-/** The sources of the pages. Other files of the web process are left out, because they are not built. */
+/** Other files of the web process are not built. */
 const pages = {
   stamp: `${process.env.NEXT_DIST_DIR || ".next"}/keyhook-built`,
   sources: [
@@ -54,12 +50,7 @@ const pages = {
   isSource: (path) => !/(^|\/)(node_modules|testing)$|\.test\.tsx?$|^core\/generated\/\./.test(path),
 };
 
-/**
- * Builds the pages for production. Builds of the same sources get the same IDs: machines that share an installation may each build the
- * pages, and the form of one machine's page may be sent to another machine (docs/decisions/104). By default, Next uses a random build ID
- * and a random key, from which it derives the IDs of forms. The key here is public; at run time the service uses another key
- * (core/instance/run-service.ts).
- */
+/** The form of one machine's page may be sent to another machine (docs/decisions/104). The key here is public and not used at run time. */
 export function buildPages(step) {
   return once(step, pages, "building the pages (next build)", async (sources) => {
     const NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(sources, "hex").toString("base64");
@@ -68,7 +59,7 @@ export function buildPages(step) {
   });
 }
 
-/** Writes a brotli copy of each script and style sheet, which the web process sends to browsers that accept it (server/dispatch.ts). */
+/** The web process sends the brotli copies to browsers that accept them. */
 async function compressScripts() {
   const folder = join(root, process.env.NEXT_DIST_DIR || ".next", "static/chunks");
   const names = readdirSync(folder).filter((name) => /\.(js|css)$/.test(name));
@@ -87,7 +78,6 @@ const packages = {
   results: [...["sdk", "cli", "receiver"].map((name) => `build/packages/keyhook-${name}.tgz`), "build/sdk-reference/index.md"],
 };
 
-/** Packs the packages for outsiders and writes the SDK's reference, which the service serves. */
 export function packPackages(step) {
   return once(step, packages, "packing the packages (npm run pack)", () => run("node", ["scripts/pack.ts"]));
 }

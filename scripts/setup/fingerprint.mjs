@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { root } from "./run.mjs";
 
 /**
- * A hash of the contents of files and folders. It is the same for a copy or another checkout of the same files.
- * @param {string[]} paths relative to the root; a missing path changes the hash
+ * The same for a copy or another checkout of the same files.
+ * @param {string[]} paths relative to the root. A missing path changes the hash
  * @param {(path: string) => boolean} [isPart]
  */
 export function fingerprint(paths, isPart = () => true) {
@@ -28,12 +28,10 @@ function filesOf(path, isPart) {
     .flatMap((name) => filesOf(`${path}/${name}`, isPart));
 }
 
-/** The content of a stamp file, or undefined. */
 export function readStamp(path) {
   return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
 }
 
-/** Records the fingerprint for which a step was done. */
 export function writeStamp(path, value) {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), value);

@@ -7,13 +7,11 @@ import { root, run, SetupFailed, works } from "./run.mjs";
 const STAMP = "node_modules/.keyhook-installed";
 const NODE_MAJOR = 24;
 
-/** Installs exactly the packages of package-lock.json, unless they are installed. */
 export async function installPackages(step) {
   const wanted = `${process.platform}-${process.arch} ${fingerprint(["package-lock.json"])}`;
   if (readStamp(STAMP) === wanted) return;
   if (!isInstalledByHand()) {
     const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"];
-    // The npm that runs this script, or otherwise the npm on the path.
     const npm = process.env.npm_execpath;
     const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
     await step("installing packages (npm ci)", () => run(command, [...first, ...args], prismaEnvironment));
@@ -22,7 +20,7 @@ export async function installPackages(step) {
   writeStamp(STAMP, wanted);
 }
 
-/** Whether somebody ran `npm install`, which leaves its own record, at least as new as the lock file that it wrote. */
+/** `npm install` leaves its own record, at least as new as the lock file that it wrote. */
 function isInstalledByHand() {
   try {
     return statSync(join(root, "node_modules/.package-lock.json")).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
@@ -31,7 +29,6 @@ function isInstalledByHand() {
   }
 }
 
-/** Checks that the project has its own Node, which the install script of a package provides. */
 function checkNode() {
   const node = join(root, "node_modules/.bin/node");
   if (works(node, ["-e", `process.exit(process.versions.node.split(".")[0] >= ${NODE_MAJOR} ? 0 : 1)`])) return;

@@ -5,9 +5,7 @@ import { root } from "./run.mjs";
 
 const file = join(root, ".setup-lock");
 
-/**
- * Lets only one setup at a time work on this checkout, since two services may be started together. Returns the release function.
- */
+/** Two services may be started together. Returns the release function. */
 export async function holdLock(isQuiet) {
   for (let waited = false; ; waited = true) {
     try {

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { run, SetupFailed, works } from "./run.mjs";
 
-/** Git and Git LFS. Only the tests need Git LFS, because they push and clone as users do. */
 const forGit = {
   git: () => works("git"),
   "git-lfs": () => works("git-lfs", ["version"]),
 };
 
-/** Debian installs it in a folder that is not in every user's PATH. */
+/** Debian installs PgBouncer in a folder that is not in every user's PATH. */
 const forDatabase = { pgbouncer: () => works("pgbouncer") || works("/usr/sbin/pgbouncer") };
 
 /** Podman represents all container engines. The images of the tests contain BusyBox. Restic stores backups. */
@@ -22,7 +21,6 @@ const forJobs = {
 
 const forNodes = { haproxy: () => works("/usr/sbin/haproxy", ["-v"]) };
 
-/** MooseFS, and the program that creates a network namespace for it. */
 const forFilesystem = {
   "moosefs-master": () => works("/usr/sbin/mfsmaster", ["-v"]),
   "moosefs-chunkserver": () => works("/usr/sbin/mfschunkserver", ["-v"]),
@@ -37,25 +35,20 @@ const forFailover = {
   postgresql: () => existsSync("/usr/lib/postgresql"),
 };
 
-/** Also installs ca-certificates, which the distribution's git only recommends, and without which git cannot fetch over https. */
+/** The distribution's git only recommends ca-certificates, which git needs to fetch over https. */
 export const provideGit = (step) => provide(step, forGit, ["ca-certificates"]);
 
-/** Only the tests require these programs: without them, a service refuses jobs and backups, and says why. */
+/** Only the tests require these programs. Without them, a service refuses jobs and backups, and says why. */
 export const provideJobPrograms = (step) => provide(step, forJobs);
 
-/** Only the tests require a pooler. */
 export const provideDatabasePrograms = (step) => provide(step, forDatabase);
 
-/** A cluster of PostgreSQL servers, for `npm run chaos -- failover`. */
 export const provideFailoverPrograms = (step) => provide(step, forFailover);
 
-/** A balancer in front of several web processes, for `npm run chaos -- nodes`. */
 export const provideNodePrograms = (step) => provide(step, forNodes);
 
-/** A distributed file system, for `npm run chaos -- filesystem`. */
 export const provideFilesystemPrograms = (step) => provide(step, forFilesystem);
 
-/** Finds the programs, or installs their packages from the distribution. */
 async function provide(step, programs, alsoInstalled = []) {
   const missing = () => Object.keys(programs).filter((name) => !programs[name]());
   const names = missing();
@@ -78,8 +71,7 @@ async function provide(step, programs, alsoInstalled = []) {
 }
 
 /**
- * The function that installs packages of the distribution; undefined on a machine without apt-get. It never asks for a password, and fails
- * if sudo requires one.
+ * Undefined on a machine without apt-get. Never asks for a password, and fails if sudo requires one.
  * @returns {((...packages: string[]) => Promise<void>) | undefined}
  */
 export function aptInstaller() {

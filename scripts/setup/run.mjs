@@ -5,11 +5,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** An error that the user at the terminal can fix. */
 export class SetupFailed extends Error {}
 
 /**
- * Runs a program of the project on the project's Node, silently, and shows its output if it fails.
+ * Shows the program's output only if it fails.
  * @param {string} command
  * @param {string[]} args
  * @param {Record<string, string>} [environment]
@@ -37,7 +36,7 @@ export async function run(command, args, environment = {}) {
 }
 
 /**
- * Performs a step and reports it in one line on stderr. At a terminal, the line also shows the seconds that the step has taken so far.
+ * At a terminal, the line also shows the seconds so far.
  * @param {string} line
  * @param {() => Promise<void>} work
  */
@@ -62,7 +61,6 @@ export async function report(line, work) {
   }
 }
 
-/** Whether a program can be run on this machine. */
 export function works(command, args = ["--version"]) {
   return spawnSync(command, args, { stdio: "ignore", timeout: 20_000 }).status === 0;
 }

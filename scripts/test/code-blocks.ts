@@ -2,17 +2,14 @@ import type { Code, RootContent } from "mdast";
 import remarkParse from "remark-parse";
 import { unified } from "unified";
 
-/** An example of a guide, with the directive about running it from the comment before the example. */
 export type CodeBlock = Readonly<{
   language: string;
   code: string;
-  /** The line of the Markdown, starting at 1. */
   line: number;
-  /** For example `{ verb: "not run", what: "needs a telephone" }`, for `<!-- not run: needs a telephone -->`. */
+  /** `{ verb: "not run", what: "needs a telephone" }` for `<!-- not run: needs a telephone -->`. */
   directive?: Readonly<{ verb: string; what: string }>;
 }>;
 
-/** The fenced blocks of a guide, in order, including those in lists. */
 export function codeBlocks(markdown: string): CodeBlock[] {
   return collect(unified().use(remarkParse).parse(markdown).children);
 }

@@ -7,7 +7,6 @@ import { networkPolicies } from "#core/jobs/runners/kubernetes/objects.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { shippedPackages } from "../image/shipped-packages.ts";
 
-/** Checks that the files for other programs (Docker, Compose, Helm) name existing settings, ports and commands. */
 const ROOT = join(import.meta.dirname, "../..");
 const CHART = "deploy/helm/keyhook";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -22,14 +21,12 @@ const stages = Object.fromEntries(
     .slice(1)
     .map((stage) => [/^FROM \S+ AS (\S+)/.exec(stage)?.[1] ?? "final", stage]),
 ) as Record<"system" | "build" | "final", string>;
-/** The Debian packages that the image keeps. */
 const installed = (/apt-get install -y --no-install-recommends (.*) \\$/m.exec(stages.system)?.[1] ?? "")
   .split(" ")
   .filter((name) => !stages.system.includes(`apt-get purge -y --auto-remove ${name} `));
 
 const image = Object.fromEntries([...dockerfile.matchAll(/([A-Z_]{3,})=(\S+)/g)].map(([, name, value]) => [name, value]));
 const names = new Set(settingNames);
-/** Variables of Next, Kubernetes and the base images. */
 const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD", "PATH"]);
 const unknown = (found: Iterable<string>) => [...found].filter((name) => !names.has(name) && !others.has(name));
 
@@ -75,7 +72,7 @@ describe("the list of what is in the image", () => {
 
   it("has each package that the service needs, directly or indirectly", () => {
     expect(shipped).toEqual(expect.arrayContaining(Object.keys(packageJson.dependencies)));
-    // `npm sbom --omit dev` leaves these packages out, because packages for development also need them.
+    // `npm sbom --omit dev` omits these packages, because packages for development also need them.
     expect(shipped).toEqual(expect.arrayContaining(["@aws-sdk/core", "commander", "negotiator", "scheduler"]));
   });
 
@@ -117,7 +114,7 @@ describe("compose.yaml", () => {
 
   it("S116 gives the database owner's password only to migrations and the operator's command, not to processes that answer requests", () => {
     for (const [name, { environment }] of ours) {
-      // The variable is set but empty, because otherwise `env_file` would supply it.
+      // Set but empty, because otherwise `env_file` would supply the variable.
       expect(environment.POSTGRES_PASSWORD).toBe("");
       const isOwner = name === "migrate" || name === "admin";
       expect(environment.DATABASE_OWNER_URL, name).toEqual(isOwner ? expect.stringContaining("POSTGRES_PASSWORD") : "");
@@ -194,7 +191,6 @@ describe("the chart", () => {
   });
 });
 
-/** The paths of all values. A value that is passed on as a whole counts as one. */
 function pathsOf(value: Record<string, unknown>, before = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = before + name;

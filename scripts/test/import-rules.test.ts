@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importFault, importFaults } from "./import-rules.ts";
 
-/** Tests the rules with examples, because a rule that matches nothing looks the same as a repository without mistakes. */
+/** A rule that matches nothing looks the same as a repository without mistakes. */
 const forbidden = [
   ["core/accounts/a.ts", "next/headers"],
   ["core/accounts/a.ts", "react"],
@@ -107,7 +107,6 @@ const sources = {
   "core/one.ts": 'export * from "./two.ts";',
   "core/two.ts": 'export * from "./one.ts";',
 };
-/** Everything that the linter finds, as `rule file`. */
 let found: string[];
 
 beforeAll(() => {

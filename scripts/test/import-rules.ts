@@ -2,10 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Which files may not import which (ARCHITECTURE.md). All rules that match a file apply to it. */
+/** All rules that match a file apply to it (ARCHITECTURE.md). */
 type ImportRule = {
   files: RegExp;
-  /** A file's path from the root, or a package's name. */
   mayNotImport: RegExp;
   why: string;
 };
@@ -22,7 +21,7 @@ const rules: readonly ImportRule[] = [
     why: "The web process passes requests on and renders nothing.",
   },
   {
-    // Allowed, because the receiver's tests mount the receiver into a server made with Hono.
+    // The receiver's tests mount the receiver into a server made with Hono.
     files: /^(core|app|pages|worker|packages(?!\/receiver\/.*\.test\.ts$))\/|^server[./]/,
     mayNotImport: /^@?hono(\/|$)/,
     why: "Only api imports Hono.",
@@ -102,7 +101,6 @@ const rules: readonly ImportRule[] = [
   })),
 ];
 
-/** The reason why `file` may not import `specifier`; undefined if it may. */
 export function importFault(file: string, specifier: string): string | undefined {
   const imported = pathOf(file, specifier);
   return rules.find(({ files, mayNotImport }) => files.test(file) && mayNotImport.test(imported))?.why;
@@ -115,7 +113,6 @@ function pathOf(file: string, specifier: string): string {
 
 const IMPORT = /(?:\bfrom |^import )"([^"]+)";|\bimport\("([^"]+)"\)/gm;
 
-/** Every import of the repository that a rule forbids. */
 export function importFaults(root: string): string[] {
   const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     cwd: root,

@@ -12,16 +12,12 @@ import {
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** Short, because the path of a Unix socket has at most 107 bytes. */
+/** The path of a Unix socket has at most 107 bytes. */
 const PREFIX = "kh-";
-/** The required free memory. A run uses less than a gigabyte at a time. */
+/** A run uses less than a gigabyte at a time. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/**
- * Keeps the temporary files of a test run in memory, if Linux has room for them. A database consists of a thousand small files and a
- * repository of dozens. On the disk of a virtual machine, creating a file can take a fifth of a millisecond of processor time, in memory a
- * hundredth of a millisecond. A TMPDIR that was set by hand is not changed.
- */
+/** Creating a file on a disk takes twenty times as much processor time. A TMPDIR that was set by hand is not changed. */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env.TMPDIR || !existsSync(MEMORY)) return;
   removeLeftFolders();
@@ -34,7 +30,7 @@ export function keepTemporaryFilesInMemory(): void {
   if (canExecuteIn(folder)) process.env.TMPDIR = folder;
 }
 
-/** Removes folders of killed runs, which would occupy memory until the machine restarts. */
+/** Folders of killed runs would occupy memory until the machine restarts. */
 function removeLeftFolders(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : undefined;
@@ -42,7 +38,7 @@ function removeLeftFolders(): void {
   }
 }
 
-/** Whether programs in a folder can run: containers often mount /dev/shm so that they cannot, and tests write programs. */
+/** Containers often mount /dev/shm so that programs cannot run, and tests write programs. */
 function canExecuteIn(folder: string): boolean {
   const program = join(folder, "program");
   writeFileSync(program, "", { mode: 0o755 });

@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 import type { Profiled } from "./profile.ts";
 
-/** For `npm test -- --profile`: the time of each test file, since Vitest's own report has only the time of the file's tests. */
 export default class ProfileReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map((module): Profiled => {

@@ -5,14 +5,12 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { profilePlaywright } from "./read-results.ts";
 
-/** The time of a file of tests or stories, by phase. */
 export type Profiled = { file: string; ms: Partial<Record<Phase, number>> };
 
 type Phase = "collect" | "set-up" | "tests" | "browser";
 
 const SLOWEST = 30;
 
-/** The text that `npm test -- --profile` prints at the end: the slowest files, the sum by phase, and the CPU time. */
 export function describeProfile(files: Profiled[], steps: Record<string, number>, cpuSeconds: number | undefined): string {
   const sums = new Map<string, number>();
   for (const { ms } of files) for (const [phase, took] of Object.entries(ms)) sums.set(phase, (sums.get(phase) ?? 0) + took);
@@ -40,10 +38,7 @@ export function readProfile(vitestFiles: string[], playwrightFile: string): Prof
   return [...vitestFiles.flatMap(read), ...profilePlaywright(playwrightFile)];
 }
 
-/**
- * The CPU time of this process and of the children for which it has waited. Linux counts it in hundredths of a second (proc(5), utime to
- * cstime).
- */
+/** Includes children for which this process has waited. Linux counts in hundredths of a second (proc(5), utime to cstime). */
 export function cpuSecondsSoFar(): number | undefined {
   if (!existsSync("/proc/self/stat")) return undefined;
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -52,18 +47,15 @@ export function cpuSecondsSoFar(): number | undefined {
 
 const root = join(import.meta.dirname, "../..");
 const bin = join(root, "node_modules/.bin");
-// The compiled modules are cached, because tests start the service and its commands about three hundred times, and compiling takes half of
-// a start.
+// Tests start the service and its commands about three hundred times, and compiling takes half of a start.
 const compiled = join(root, "node_modules/.cache/node");
 
 type Output = {
-  /** Whether other tools run at the same time. Then the tool's output is shown in one piece when it has ended. */
+  /** If other tools run at the same time, the output is shown in one piece when the tool has ended. */
   isBeside?: boolean;
-  /** Gets the output line by line, instead of the terminal. */
   onLine?: ((line: string) => void) | undefined;
 };
 
-/** Runs a tool of the project at the terminal and returns its exit status. */
 export async function runTool(
   name: string,
   args: string[],

@@ -3,11 +3,9 @@ import { formatDuration, Progress } from "./progress.ts";
 
 afterEach(() => vi.useRealTimers());
 
-/** A terminal with this number of columns, and the lines that it shows. */
 function terminal(columns = 60) {
   const lines: string[] = [""];
   const write = (text: string) => {
-    // The sequence moves the cursor up by this number of lines, and erases the lines below.
     const up = text.startsWith("\x1b[") ? Number.parseInt(text.slice(2), 10) : 0;
     if (up) lines.splice(lines.length - 1 - up, up + 1, "");
     const [first = "", ...more] = (up ? "" : text).split("\n");

@@ -1,18 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** The methods to which a step reports its output, for the terminal. */
 export type Watched = {
   onLine: (line: string) => void;
-  /** The output to show after a failure. */
   failure: () => string;
 };
 
 const REDRAW_MS = 1_000;
 
-/**
- * Shows the running steps at a terminal: a line for each step with its progress and time, below the lines of finished steps. Without a
- * terminal the tools' own output is printed instead.
- */
+/** Without a terminal the tools' own output is printed instead. */
 export class Progress {
   readonly #running = new Map<string, { startedAt: number; note: string }>();
   readonly #out: Pick<NodeJS.WriteStream, "write" | "columns">;
@@ -23,7 +18,6 @@ export class Progress {
     this.#out = out;
   }
 
-  /** @param total the number of files, if the tool does not report the number of tests */
   begin(title: string, total?: number): Watched {
     this.#running.set(title, { startedAt: performance.now(), note: "" });
     this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS);
@@ -66,7 +60,7 @@ export class Progress {
     this.#drawn = 0;
   }
 
-  /** Cuts a line to the width of the terminal, because a longer line would wrap and be erased only in part. */
+  /** A longer line would wrap and be erased only in part. */
   #line(parts: readonly string[]): string {
     return parts
       .filter(Boolean)
@@ -75,7 +69,6 @@ export class Progress {
   }
 }
 
-/** Reads progress from the lines of Vitest (one for each file), Playwright (one for each story) and the setup (one for each step). */
 function counter(total: number | undefined): (line: string) => string | undefined {
   let [done, failed, of] = [0, 0, total];
   return (line) => {
@@ -91,7 +84,7 @@ function counter(total: number | undefined): (line: string) => string | undefine
   };
 }
 
-/** The tool's own report of failures, which is at the end of its output, or the whole output if there is no report. */
+/** The tool's own report is at the end of its output. Without a report, the whole output. */
 function failureReport(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /Failed (Tests|Suites) \d|^\s+1\) /.test(stripVTControlCharacters(line)));
   return lines.slice(Math.max(from, 0)).join("\n").trim();

@@ -16,7 +16,7 @@ type VitestReport = {
 
 const REASON_LINES = 8;
 
-/** A failure with the beginning of its reason, which is repeated at the end because CI keeps only the end of a long output. */
+/** CI keeps only the end of a long output, so the reason is repeated there. */
 const failureOf = (name: string, reason: string | undefined): string =>
   [
     name,
@@ -26,7 +26,7 @@ const failureOf = (name: string, reason: string | undefined): string =>
       .slice(0, REASON_LINES),
   ].join("\n    ");
 
-/** Vitest's JSON report (in Jest's format). If a file did not load or its setup failed, the file itself counts as a failure. */
+/** In Jest's format. If a file did not load or its setup failed, the file itself counts as a failure. */
 export function readVitest(file: string, status: number): Tally {
   const report = readJson<VitestReport>(file);
   if (!report) return tallyOf("vitest", status);
@@ -46,7 +46,6 @@ type Spec = { title: string; ok: boolean; tests: { results: { duration: number; 
 type Suite = { file: string; suites?: Suite[]; specs?: Spec[] };
 type PlaywrightReport = { stats: { expected: number; unexpected: number }; suites: Suite[] };
 
-/** Reads Playwright's JSON report. */
 export function readPlaywright(file: string, status: number): Tally {
   const report = readJson<PlaywrightReport>(file);
   if (!report) return tallyOf("playwright", status);
@@ -61,7 +60,6 @@ export function readPlaywright(file: string, status: number): Tally {
 
 const specsOf = ({ suites = [], specs = [] }: Suite): Spec[] => [...specs, ...suites.flatMap(specsOf)];
 
-/** The total time of each file's stories. */
 export function profilePlaywright(file: string): Profiled[] {
   const suites = readJson<PlaywrightReport>(file)?.suites ?? [];
   return suites.map((suite) => {
@@ -74,7 +72,6 @@ function readJson<Shape>(file: string): Shape | undefined {
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
 }
 
-/** The result of a step: its counts, and the failures, each with its reason below its name. */
 export type Tally = { passed: number; failed: number; failures: string[] };
 
 export const NOTHING: Tally = { passed: 0, failed: 0, failures: [] };
@@ -85,13 +82,10 @@ export const addTallies = (a: Tally, b: Tally): Tally => ({
   failures: [...a.failures, ...b.failures],
 });
 
-/** The result of a tool that only passes or fails. */
 export const tallyOfCheck = (title: string, status: number): Tally =>
   status === 0 ? { passed: 1, failed: 0, failures: [] } : { passed: 0, failed: 1, failures: [title] };
 
-/**
- * A tool's counts and its exit status. A tool that failed without a failed test (a suite that did not load) counts as a failure.
- */
+/** A tool that failed without a failed test counts as a failure. */
 export function tallyOf(tool: string, status: number, counted: Tally = NOTHING): Tally {
   const { passed, failed, failures } = counted;
   const isUnexplained = failed === 0 && (status !== 0 || passed === 0);

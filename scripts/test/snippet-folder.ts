@@ -12,7 +12,6 @@ const OPERATOR = `npm() { while [ "$1" != -- ]; do shift; done; shift; node '${R
 
 export type Run = { status: number | null; out: string; err: string };
 
-/** The folder in which the examples of one guide run, and the shell variables that they share. */
 export class SnippetFolder {
   readonly path = mkdtempSync(join(tmpdir(), "keyhook-docs-"));
   readonly environment: Record<string, string> = {};
@@ -20,11 +19,10 @@ export class SnippetFolder {
 
   constructor() {
     symlinkSync(join(ROOT, "node_modules"), join(this.path, "node_modules"));
-    // The home directory, in which programs keep a user's files (a cache, credentials).
     mkdirSync(join(this.path, "home"));
   }
 
-  /** Runs commands in bash. Variables that they set remain for the next commands (`set -a`). The operator's command starts without npm. */
+  /** Variables that the commands set remain for the next commands (`set -a`). The operator's command starts without npm. */
   async shell(code: string, stdin = ""): Promise<Run> {
     const known = "test ! -f .variables || . ./.variables";
     const keep = "export -p | grep -vE '^declare -[a-z]*r' > .variables";
@@ -50,7 +48,6 @@ export class SnippetFolder {
     return ended(child);
   }
 
-  /** Starts a program that keeps running until the folder is removed. */
   start(command: string, args: readonly string[]): ChildProcessWithoutNullStreams {
     const env = childEnvironment({ ...this.environment, HOME: join(this.path, "home") });
     const child = spawn(command, args, { cwd: this.path, env });
@@ -65,7 +62,6 @@ export class SnippetFolder {
   }
 }
 
-/** The output of a program, and its exit status. */
 async function ended(child: ChildProcessWithoutNullStreams): Promise<Run> {
   const run: Run = { status: null, out: "", err: "" };
   child.stdout.on("data", (chunk) => (run.out += chunk));
@@ -76,7 +72,6 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<Run> {
   return run;
 }
 
-/** Returns once a server answers on a port of this machine; throws if the program ends first. */
 export async function listening(child: ChildProcessWithoutNullStreams, port: number): Promise<void> {
   let errors = "";
   child.stderr.on("data", (chunk) => (errors += chunk));

@@ -5,10 +5,7 @@ const root = join(import.meta.dirname, "../..");
 
 const testPatterns = ["{core,api,app,worker,server,packages,scripts}/**/*.test.{ts,tsx}", "*.test.ts"];
 
-/**
- * `pure`: uses no database and starts no program, so it can run in a thread. `process`: sends requests to the running service
- * that these files share.
- */
+/** `pure`: can run in a thread. `process`: sends requests to the running service that these files share. */
 export type TestKind = "pure" | "database" | "process";
 
 const SHARED_SERVICE = "core/testing/shared-service.ts";
@@ -17,10 +14,7 @@ const DATABASE = /^core\/(db\.ts|postgres\/|testing\/)/;
 const OWN_PROCESS =
   /node:(child_process|worker_threads|cluster)|from "(recheck|typescript\/unstable\/sync)"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
 
-/**
- * A file's imports decide its kind, so nobody maintains a list of files. Vitest's own graph has this information too, but only
- * after it has compiled everything.
- */
+/** Vitest's own graph has the imports too, but only after it has compiled everything. */
 export function kindOf(file: string): TestKind {
   const reached = filesReached(file);
   if (reached.has(SHARED_SERVICE)) return "process";
@@ -34,15 +28,10 @@ export function testFiles(): Record<TestKind, string[]> {
   return files;
 }
 
-/**
- * A module that imports more of the project's modules than this only assembles other modules: the API, a web process, a large operation.
- */
+/** A module with more imports only assembles other modules. */
 const NEAR_IMPORTS_MAX = 12;
 
-/**
- * The test files that a change most likely breaks. They import a changed file, but not only through an assembling module; or they are in
- * its folder; or they are named after the file or its folder, as `api/webhooks.test.ts`, which sends requests to `api/routes/webhooks/`.
- */
+/** A near file imports a changed file, is in the changed file's folder, or is named after the file or the folder. */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {
     const folder = dirname(path);
@@ -59,7 +48,7 @@ export function testFilesNear(changed: readonly string[]): string[] {
     });
 }
 
-/** The project's files that a file imports, including itself. Imports of files for which `goesOn` is false are not followed. */
+/** Includes the file itself. Imports of files for which `goesOn` is false are not followed. */
 function filesReached(file: string, goesOn: (path: string) => boolean = () => true): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const left = [file]; left.length > 0; ) {

@@ -22,7 +22,6 @@ const lfsFile = z.object({
 const deleted = z.object({ path: z.string() });
 const copyFile = z.object({ path: z.string(), srcPath: z.string(), srcRevision: z.string().nullish() });
 
-/** The lines of a commit after its header, `{key, value}` each (docs/specification/repositories-and-git.md#commits-over-the-api). */
 const lineSchema = z.discriminatedUnion("key", [
   z.object({ key: z.literal("file"), value: newFileSchema }),
   z.object({ key: z.literal("lfsFile"), value: lfsFile }),
@@ -31,7 +30,7 @@ const lineSchema = z.discriminatedUnion("key", [
 ]);
 type CommitLine = z.infer<typeof lineSchema>;
 
-/** A whole commit in one object, as older clients send it. */
+/** Older clients send a whole commit in one object. */
 const wholeSchema = headerSchema.extend({
   files: listOf(newFileSchema, { max: OPERATIONS_MAX, of: "files" }).nullish(),
   lfsFiles: listOf(lfsFile, { max: OPERATIONS_MAX, of: "files" }).nullish(),
@@ -40,14 +39,12 @@ const wholeSchema = headerSchema.extend({
   deletedEntries: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
 });
 
-/** @throws ServiceError `invalid_request` if it is not a header */
 export function parseHeader(line: Line | undefined): CommitHeader {
   const result = z.object({ key: z.literal("header"), value: headerSchema }).safeParse(line?.value);
   if (result.success) return result.data.value;
   throw invalidRequest('The first line must be the header: {"key":"header","value":{"summary":…}}.');
 }
 
-/** @throws ServiceError `invalid_request` with the line's number, or with the path of unreadable content */
 export async function* parseOperations(lines: AsyncIterable<Line>): AsyncGenerator<Operation> {
   for await (const { value, number } of lines) {
     const result = lineSchema.safeParse(value);
@@ -56,7 +53,6 @@ export async function* parseOperations(lines: AsyncIterable<Line>): AsyncGenerat
   }
 }
 
-/** @throws ServiceError `invalid_request` */
 export function parseWhole(value: unknown): { header: CommitHeader; operations: Iterable<Operation> } {
   const result = wholeSchema.safeParse(value);
   if (!result.success) throw notUnderstood("The body", result.error);
@@ -85,18 +81,17 @@ function operationOf(line: CommitLine): Operation {
       return { type: "copyFile", path, from: { path: srcPath, ...(srcRevision && { revision: srcRevision }) } };
     }
     case "deletedFile":
-      // The public hub also deletes folders with this operation, and scripts that name a folder without its last slash rely on that.
+      // The public hub also deletes folders with this operation, and scripts rely on that.
       return { type: "deletedEntry", path };
     default:
       return { type: line.key, path };
   }
 }
 
-/** @throws ServiceError `invalid_request` with the path */
 export function decodeFile({ path, content, encoding }: z.infer<typeof newFileSchema>): Uint8Array {
   if (encoding === "base64") {
     const bytes = Buffer.from(content, "base64");
-    // Node skips invalid base64 without an error, so a truncated file would be accepted as complete.
+    // Node skips invalid base64 without an error, so a truncated file would look complete.
     if (bytes.toString("base64") === content || isBase64(content)) return bytes;
     throw invalidRequest(`The content of ${shownPath(path)} is not base64.`);
   }
@@ -104,7 +99,7 @@ export function decodeFile({ path, content, encoding }: z.infer<typeof newFileSc
   return Buffer.from(content, "utf8");
 }
 
-/** Base64 (RFC 4648 §4), with or without padding. */
+/** RFC 4648 §4, with or without padding. */
 const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/={0,2}$/, "").length % 4 !== 1;
 
 function notUnderstood(where: string, error: z.ZodError): ServiceError {

@@ -13,7 +13,6 @@ import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./c
 import { isAsked } from "./prepare-commit.ts";
 import { readNdjson } from "./read-ndjson.ts";
 
-/** A commit in one JSON object is read as a whole, so it must be small. */
 const WHOLE_MAX_BYTES = 16 * 1024 * 1024;
 
 export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/commit/{rev}", {
@@ -56,7 +55,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
 type ReadCommit = {
   header: CommitHeader;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
-  /** Must always be called, since a commit may be rejected before its operations are read. */
+  /** Must always be called, because a commit may be rejected before its operations are read. */
   close: () => Promise<unknown>;
 };
 
@@ -80,7 +79,6 @@ async function readCommit(c: Context): Promise<ReadCommit> {
   }
 }
 
-/** @throws ServiceError `invalid_request` for invalid JSON, such as lines with this media type */
 async function readWhole(c: Context): Promise<unknown> {
   const text = await c.req.text();
   refuseHeavyJson(Buffer.from(text));

@@ -7,7 +7,7 @@ import { checkCard } from "#core/hub/repos/read-card.ts";
 import { defineRoute, failure, json, storageFull } from "../../define-route.ts";
 import { listOf } from "../../refuse-bad-input.ts";
 
-/** A client checks once per commit, and many people in an office share an IP address. */
+/** Many people in an office share an IP address. */
 const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
 
 const uploadSchema = z.object({
@@ -26,7 +26,6 @@ const uploadSchema = z.object({
   gitIgnore: z.string().nullish().openapi({ description: "The content of the `.gitignore` file that is about to be committed." }),
 });
 
-/** The requests that clients send before they commit. */
 export const prepareCommitRoutes = [
   defineRoute("POST /api/{TYPES}/{owner}/{name}/preupload/{rev}", {
     operationId: "planRepoUpload",
@@ -78,7 +77,7 @@ export const prepareCommitRoutes = [
     async handle({ c, body: { content, repoType }, origin }) {
       await consumeAddressThrottle("validate-yaml", origin.ip ?? "unknown", CHECKS_OF_ADDRESS);
       const { errors, warnings } = await checkCard(content, repoType);
-      // The hub's Python client requests text when it checks a card without a commit, and scripts search that text.
+      // The hub's Python client requests text to check a card, and scripts search that text.
       if (c.req.header("accept")?.startsWith("text/plain")) {
         const lines = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
         return c.text(lines.join("\n"), errors.length === 0 ? 200 : 400);
@@ -91,12 +90,10 @@ export const prepareCommitRoutes = [
   }),
 ];
 
-/** The same response, or plain text for `Accept: text/plain`. */
 function orText<Content extends object>(response: { description: string; content: Content }) {
   return { ...response, content: { ...response.content, "text/plain": { schema: z.string() } } };
 }
 
-/** `?create_pr=1` */
 export function isAsked(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "false", "False"].includes(value);
 }

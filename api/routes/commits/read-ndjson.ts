@@ -5,33 +5,24 @@ import { OPERATIONS_MAX } from "#core/hub/git/write/collect-changes.ts";
 import { requestContext } from "#core/log.ts";
 import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 
-/** A file of 10 MiB as base64, with room for its name. */
+/** A file of 10 MiB as base64, with room for the name. */
 const LINE_MAX_BYTES = 16 * 1024 * 1024;
-/** The longest description of a commit, with each character as `\u1234`. The header arrives before the commit has a slot. */
+/** The longest description, with each character as `\u1234`. The header arrives before the commit has a slot. */
 const HEADER_MAX_BYTES = 512 * 1024;
-/** A line is one operation, with fewer than ten values. */
 const LINE_VALUES_MAX = 1_000;
-/**
- * The maximum number of lines. Empty lines are allowed but count, because splitting a body of empty lines costs far more than sending it.
- */
+/** Empty lines count, because splitting them costs far more than sending them. */
 const LINES_MAX = 2 * OPERATIONS_MAX;
-/** After this time without data, the sender counts as disconnected, even if the connection is still open (core/http/pace.ts). */
+/** After this time without data, the sender counts as disconnected. */
 const SILENCE_MAX_MS = 60_000;
-/**
- * How long a sender slower than 64 KiB per second may keep a slot for which others wait: not longer than they are willing to wait
- * (core/hub/git/queues.ts).
- */
+/** How long a sender slower than 64 KiB per second may keep a slot for which others wait. */
 const WANTED_GRACE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
 
 /**
- * The JSON values of a body with one value per line, as they arrive. Empty lines are skipped. Only one line is kept in memory at a time,
- * and it counts like a body that is kept as a whole (S137).
- * @param pace overrides the usual one, for tests
- * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early; `payload_too_large`; `unavailable` if the
- * body arrives too slowly or the sender has too many requests in progress
+ * Keeps only one line in memory, which counts like a body that is kept as a whole (S137).
+ * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` for a slow or busy sender
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();
@@ -87,13 +78,12 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
   const request = requestContext.getStore();
   let received = 0;
   let isSlow = false;
-  /** Gives up waiting for a chunk. Defined only while one is awaited. */
   let giveUp: (() => void) | undefined;
   const stopWatching = watchPace({
     bytes: () => received,
     isWaiting: () => giveUp !== undefined,
     graceMs: SILENCE_MAX_MS,
-    // Read at each check, because the commit gets its slot only after its first line.
+    // Read at each check, because the commit gets its slot only after the first line.
     yields: () => request?.yields?.() ?? false,
     wantedGraceMs: WANTED_GRACE_MS,
     onTooSlow: () => {
@@ -104,7 +94,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
   });
   try {
     for (;;) {
-      // A new promise for each chunk: one promise for the whole body would keep all chunks in memory.
+      // One promise for the whole body would keep all chunks in memory.
       const { promise: gaveUp, reject } = Promise.withResolvers<never>();
       giveUp = () => reject(tooSlow());
       if (isSlow) giveUp();
@@ -116,8 +106,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
     }
   } finally {
     stopWatching();
-    // The body is not cancelled, because that would close the connection before the sender has read the reason. The server limits how much
-    // of the rest is read, and for how long, and then ends the stream.
+    // Cancelling the body would close the connection before the sender has read the reason.
     void discard(reader);
   }
 }

@@ -5,7 +5,6 @@ import { defineRoute, failure, json, storageFull } from "../../define-route.ts";
 
 const branch = z.string().openapi({ description: "The branch, with slashes as %2F." });
 
-/** Branches and tags of a repository. */
 export const refRoutes = [
   defineRoute("POST /api/{TYPES}/{owner}/{name}/branch/{branch}", {
     operationId: "createRepoBranch",

@@ -8,10 +8,9 @@ import type { Route } from "../../define-route.ts";
 import { families, type Operation, operationOf } from "../../openapi/operation.ts";
 import { takesBody } from "../../refuse-bad-input.ts";
 
-/** Marks a commit that is on no branch or tag: it may come from anybody's pull request, not from the owner. */
+/** A commit that is on no branch or tag may come from anybody's pull request. */
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
 
-/** Sets the header of `notOnBranch` if the commit is on no branch or tag. */
 export async function addOnBranchHeader(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
   if (await isOnBranch(...asked)) return;
   for (const [name, value] of Object.entries(notOnBranch)) c.header(name, value);
@@ -20,17 +19,14 @@ export async function addOnBranchHeader(c: Context, ...asked: Parameters<typeof 
 type ContentRoute = Pick<Operation, "operationId" | "action" | "summary"> & {
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** As in `defineRoute`. */
   maxBodyBytes?: number;
   answer: z.ZodType | "text";
   handle(request: { c: Context; repo: RepoName; segments: string[] }): Promise<Response>;
 };
 
 /**
- * A route of a repository's content, for each type and for anyone. It differs from `defineRoute` in how it reads its input: existing clients
- * do not always encode values with slashes, and send lists and booleans in several ways. So `query` and `body` are only documented, and the
- * handler reads them.
- * @param line method and path after the repository's name: `/{path}` at the end is optional, and `{rev}*` accepts unencoded slashes
+ * `query` and `body` are only documented. The handler parses them, because existing clients encode values in several ways.
+ * @param line method and path after the repository's name. `{path}` is optional, and `{rev}*` accepts unencoded slashes
  */
 export function defineContentRoute(
   line: `${"GET" | "POST"} ${string}`,
@@ -66,10 +62,7 @@ export function defineContentRoute(
   };
 }
 
-/**
- * The segments of a request's path, decoded. An encoded slash (`feature%2Fx`) stays inside its segment.
- * @throws ServiceError `invalid_request` if the path is not UTF-8
- */
+/** An encoded slash stays inside its segment. @throws ServiceError `invalid_request` if the path is not UTF-8 */
 export function segmentsOf(c: Context): string[] {
   const { pathname } = new URL(c.req.url);
   try {

@@ -22,7 +22,6 @@ import type { Route } from "../../define-route.ts";
 import { families, operationOf } from "../../openapi/operation.ts";
 import { isTrue, notOnBranch, segmentsOf } from "./content-route.ts";
 
-/** Headers that clients in browsers read. */
 const EXPOSED = [
   "X-Repo-Commit",
   "X-Repo-Commit-On-Branch",
@@ -44,15 +43,12 @@ const anyOrigin = cors({
   maxAge: 3600,
 });
 
-/** Files: `resolve` returns the content, `raw` the blob in git, which is a pointer for a file in Git LFS. */
 export const fileRoutes = [
   defineFileRoute("resolve", "downloadRepoFile", "Download a file"),
   defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
 ];
 
-/**
- * Does not use `defineRoute`, because the URL is below that of the repository's page, and a page's cookie is enough to read (visitorOf).
- */
+/** Not in `defineRoute`, because these URLs are outside the API and a page's cookie is enough to read. */
 function defineFileRoute(segment: "resolve" | "raw", operationId: string, summary: string): Route {
   const operation = { operationId, action: "repo.read_content", actor: "anyone", summary } as const;
   return (api) => {
@@ -107,7 +103,7 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   const length = range ? range.end - range.start + 1 : size;
   const all: Record<string, string> = { ...headers, "Content-Length": String(length) };
   if (range) all["Content-Range"] = `bytes ${range.start}-${range.end}/${size}`;
-  // An empty file has no ranges; the JavaScript client learns the size only from this header.
+  // An empty file has no ranges. The JavaScript client learns the size only from this header.
   else if (size === 0 && c.req.header("Range")) all["Content-Range"] = "bytes */0";
   const status = range ? 206 : 200;
   if (c.req.method === "HEAD") return c.body(null, status, all);
@@ -116,11 +112,7 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   return c.body(body, status, all);
 }
 
-/**
- * The actor of a request for a file: the token's holder, or the user of a page, which shows pictures of a repository and links to its
- * files. The cookie is accepted because these routes only read. With `SameSite=Lax`, a browser sends it from other sites only when the user
- * follows a link, and CORS lets no other origin read a response to a request with credentials (S53).
- */
+/** Accepts a page's cookie, because these routes only read. `SameSite=Lax` and CORS keep other sites from reading with the cookie (S53). */
 async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
   const session = token ? await findSiteSession(token) : undefined;
@@ -130,7 +122,7 @@ async function visitorOf(c: Context): Promise<Actor> {
   return actor;
 }
 
-/** The media type with which the hub's JavaScript client requests the file's location in Xet instead of the file. */
+/** With this media type, the hub's JavaScript client requests the file's location in Xet. */
 const XET_INFO = "application/vnd.xet-fileinfo+json";
 
 const xetHashOf = async (repo: Repo, oid: string): Promise<string | undefined> => (await findXetHashes(repo.id, [oid])).get(oid);
@@ -146,7 +138,7 @@ function xetHeaders(repo: Repo, sha: string, hash: string): Record<string, strin
 
 function rangeOf(c: Context, etag: string, size: number): ByteRange | "unsatisfiable" | undefined {
   const condition = c.req.header("If-Range");
-  // A date never equals one of our entity tags, so the whole file is sent.
+  // A date never equals our entity tags, so the whole file is sent.
   if (size === 0 || (condition !== undefined && condition !== etag)) return undefined;
   return parseRange(c.req.header("Range"), size);
 }
@@ -170,7 +162,7 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
       ETag: etag,
       "X-Repo-Commit": sha,
       ...(lfs && { "X-Linked-Size": String(lfs.size), "X-Linked-ETag": etag }),
-      // Cached, but revalidated each time, because access to the file and the commit of a branch can change.
+      // Access to the file and the commit of a branch can change, so caches revalidate.
       "Cache-Control": isOpen ? "no-cache" : "private, no-cache",
       Vary: "Authorization, Cookie, Origin",
     } as Record<string, string>,

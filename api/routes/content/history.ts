@@ -13,7 +13,6 @@ import { escapedHtml } from "../../escaped-html.ts";
 import { linkNextPage } from "../../next-page.ts";
 import { addOnBranchHeader, defineContentRoute, isTrue } from "./content-route.ts";
 
-/** Commits and refs of a repository. */
 export const historyRoutes = [
   defineContentRoute("GET /commits/{rev}/{path}", {
     operationId: "listRepoCommits",

@@ -18,7 +18,6 @@ const pathsSchema = z.object({
   expand: z.union([z.boolean(), z.string()]).nullish(),
 });
 
-/** The folders of a repository, and its entries at given paths. */
 export const treeRoutes = [
   defineContentRoute("GET /tree/{rev}/{path}", {
     operationId: "listRepoTree",
@@ -82,7 +81,7 @@ async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boo
   return { paths: paths.map((path) => path.replace(/^\/+|(?<!\/)\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }
 
-/** Limited, because the cost of parsing a form grows faster than its number of fields (S138). */
+/** The cost of parsing a form grows faster than its number of fields (S138). */
 const FIELDS_MAX = PATHS_MAX + 8;
 
 function formFields(text: string): { paths: string[]; expand: string | null } {

@@ -6,7 +6,7 @@ import { discussionWebUrl } from "#core/hub/discussions/record-discussion-event.
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 
-/** The discussion that a URL names. Text that is not a number matches none. */
+/** Text that is not a number matches no discussion. */
 export function discussionName(repo: RepoName, num: string): DiscussionName {
   return { repo, num: /^\d{1,10}$/.test(num) ? Number(num) : Number.NaN };
 }
@@ -33,7 +33,6 @@ export function commentJson(comment: Extract<TimelineEvent, { type: "comment" }>
   return eventJson(comment) as CommentJson;
 }
 
-/** An event of the timeline as existing clients read it (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 export function eventJson(event: TimelineEvent): TimelineEventJson {
   const common = { id: event.id, createdAt: event.createdAt.toISOString(), author: authorJson(event.author) };
   switch (event.type) {

@@ -32,17 +32,13 @@ import { discussionJson, discussionName, eventJson } from "./discussion-json.ts"
 
 const PAGE_SIZE = 50;
 const EVENTS_ON_A_PAGE = 500;
-/**
- * If git is slower than this, `filesWithConflicts` is null (S137), as for callers who may not read the content (S135): clients need the field,
- * and accept null for unknown.
- */
+/** After this time, and for callers who may not read the content, `filesWithConflicts` is null (S135, S137). Clients need the field. */
 const CONFLICTS_MAX_MS = 2_000;
 
 const page = z.coerce.number().int().min(0).max(100_000).default(0);
 const successSchema = z.object({ success: z.literal(true) });
 const success = { success: true } as const;
 
-/** Discussions and pull requests (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 export const discussionRoutes = [
   defineRoute("GET /api/{TYPES}/{owner}/{name}/discussions", {
     operationId: "listRepoDiscussions",

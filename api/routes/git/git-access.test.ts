@@ -8,7 +8,7 @@ import { newId } from "#core/ids.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** Who may fetch and push, and what git is told (S135, S136). */
+/** S135, S136. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let eve: TestPerson;
@@ -38,7 +38,6 @@ test("anybody can clone public repositories, and nobody pushes without credentia
   await commit(`${into}/clone`, { "a.txt": "a" });
   const pushed = await git(`${into}/clone`, ["push", "origin", "HEAD:main"]);
   expect(pushed.status).not.toBe(0);
-  // The service asked git for credentials, and git had no user to ask.
   expect(pushed.err).toContain("could not read Username");
   expect(await infoRefs(`/${open.fullName}`, "git-receive-pack")).toMatchObject({
     status: 401,

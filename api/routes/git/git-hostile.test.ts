@@ -22,7 +22,7 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** S137: hostile input gets a response, leaves the repository unchanged, and is not recorded as an update. */
+/** S137: hostile input gets a response, changes nothing and is not recorded. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -51,11 +51,10 @@ type Sent = {
   headers?: Record<string, string>;
   body?: Buffer;
   cutAfter?: number;
-  /** Called once half of the body was sent. */
   meanwhile?: () => Promise<unknown>;
 };
 
-/** Uses Node's own HTTP client, which leaves paths and bytes unchanged and can disconnect in the middle. */
+/** Node's own client leaves paths and bytes unchanged and can disconnect in the middle. */
 function send({
   path = `/${repo.fullName}/git-receive-pack`,
   method = "POST",
@@ -99,13 +98,11 @@ const placesTaken = () => fetches.counts.taken + pushes.counts.taken;
 
 const command = (ref: string, newSha: string, oldSha = ZERO) => `${oldSha} ${newSha} ${ref}`;
 
-/** The body of a push: its commands, then its pack. */
 function pushBody(commands: string[], pack: Buffer = Buffer.alloc(0), capabilities = CAPABILITIES): Buffer {
   const lines = commands.map((each, index) => pktLine(index === 0 ? `${each}\0 ${capabilities}` : each));
   return Buffer.concat([...lines, Buffer.from("0000"), pack]);
 }
 
-/** The pack of a working copy's commit, and the commit. */
 async function packOf(files: Record<string, string | Buffer>): Promise<{ sha: string; pack: Buffer }> {
   const copy = await workingCopy(files);
   const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
@@ -115,7 +112,6 @@ async function packOf(files: Record<string, string | Buffer>): Promise<{ sha: st
   return { sha, pack: await readFile(join(folder, name)) };
 }
 
-/** A pack of objects with given bytes and a correct trailer. */
 function packWith(...objects: Buffer[]): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(objects.length);
@@ -123,7 +119,7 @@ function packWith(...objects: Buffer[]): Buffer {
   return Buffer.concat([body, hash("sha1", body, "buffer")]);
 }
 
-/** Type and size before an object in a pack (gitformat-pack). */
+/** Gitformat-pack: type and size before an object. */
 function objectHeader(type: number, size: bigint): Buffer {
   const bytes: number[] = [];
   let rest = size >> 4n;
@@ -151,7 +147,6 @@ async function expectUntouched(): Promise<void> {
   expect([...(await listRefs(path))]).toEqual([["refs/heads/main", head]]);
   expect((await eventsOf(repo)).filter(({ scope }) => scope === "repo.content")).toHaveLength(1);
   expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
-  // After the service has ended git, git itself removes its quarantine.
   await expect.poll(async () => (await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
   await fsck(repo);
 }
@@ -367,7 +362,6 @@ describe("a push that exceeds the limits", () => {
     const tera = 1n << 40n;
     const base = Buffer.from("base");
     const baseSha = hash("sha1", Buffer.concat([Buffer.from("blob 4\0"), base]), "buffer");
-    // Copies of the base with a claimed size of a terabyte.
     const delta = Buffer.concat([varint(4n), varint(tera), Buffer.from([0x90, 4])]);
     const packs = [
       packWith(Buffer.concat([objectHeader(3, tera), deflateSync(Buffer.from("short"))])),
@@ -620,7 +614,6 @@ describe("requests that git would not send", () => {
 
 describe("S137 the machine is shared", () => {
   test("when too many transfers are in progress, the next is told to retry", async () => {
-    // Other callers take all slots, and Ada's requests fill her part of the queue.
     const held: Promise<() => void>[] = [];
     for (let other = 0; fetches.counts.waiting === 0; other++)
       held.push(fetches.take({ party: { key: `other ${other}`, isAnonymous: false } }));

@@ -15,7 +15,6 @@ import { newId } from "#core/ids.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** The installed git with the real server. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -29,7 +28,6 @@ afterAll(() => world.stop());
 const prefixes = { model: "", dataset: "/datasets", space: "/spaces" } as const;
 const urlOf = (repo: Repo, withToken = token) => remote(world.origin, `${prefixes[repo.type]}/${repo.fullName}`, withToken);
 
-/** A repository with one pushed commit, and the working copy that it came from. */
 async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> {
   const repo = await someRepo(ada);
   const copy = await workingCopy();
@@ -40,7 +38,6 @@ async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> 
 
 type Update = { ref: string; oldSha: string | null; newSha: string | null };
 
-/** The recorded updates of each push to a repository, oldest push first. */
 async function updatesOf(repo: Repo): Promise<Update[][]> {
   const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content");
   return events.map(({ payload }) => (payload as { updatedRefs: Update[] }).updatedRefs);
@@ -59,7 +56,6 @@ describe("clone, fetch and push", () => {
       const [pack] = globSync(`${into}/objects/pack/*.idx`) as [string];
       return /chain length = 1: 1 object/.test(await mustGit(into, ["verify-pack", "--stat-only", pack]));
     };
-    // Sent as a header, because git sends a username from the URL only after a 401.
     const authorization = `authorization: bearer ${token}`;
     expect(await isSentAsDelta("-c", `http.extraHeader=${authorization}`)).toBe(true);
     expect(await isSentAsDelta()).toBe(false);
@@ -126,7 +122,6 @@ describe("clone, fetch and push", () => {
     const into = await emptyFolder();
     await mustGit(into, ["clone", "--quiet", url, "clone"]);
     const clone = `${into}/clone`;
-    // Each side has commits that the other lacks, so many that the client compresses its request.
     const stream = Array.from(
       { length: 400 },
       (_, index) =>
@@ -256,7 +251,6 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(forced.err).toContain("main is protected: its history cannot be rewritten");
     const deleted = await git(copy, ["push", url, ":main", "HEAD:refs/heads/other"]);
     expect(deleted.err).toContain("main is protected: it cannot be deleted");
-    // The other refs of the same push are updated.
     expect((await updatesOf(repo)).slice(1).map((updates) => updates.map(({ ref }) => ref))).toEqual([
       ["refs/heads/side"],
       ["refs/heads/other"],
@@ -305,7 +299,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     expect(eves.err).toContain("403");
     await commit(copy, { "b.txt": "b" });
     expect(await git(copy, ["push", urlOf(repo), `HEAD:${ref}`])).toMatchObject({ status: 0 });
-    // The ref must not point to a tag: a merge would make the tag a parent of a commit, and such a branch cannot be cloned.
+    // A merge would make the tag a parent of a commit, and such a branch cannot be cloned.
     await mustGit(copy, ["tag", "-a", "-m", "A tag", "better"]);
     for (const other of ["refs/tags/better", "HEAD^{tree}", "HEAD:a.txt"]) {
       const object = await mustGit(copy, ["rev-parse", other]);
@@ -342,7 +336,6 @@ test("S137 exactly one of several concurrent pushes to a ref is accepted, with o
   expect(updates).toHaveLength(2);
   await mustGit(copy, ["fetch", "--quiet", url, "main"]);
   expect(updates[1]?.[0]?.newSha).toBe(await mustGit(copy, ["rev-parse", "FETCH_HEAD"]));
-  // The same for concurrent deletions.
   await mustGit(copy, ["push", "--quiet", url, "HEAD:refs/heads/side"]);
   const deletions = await Promise.all(rivals.map((clone) => git(clone, ["push", "origin", ":side"])));
   expect(deletions.filter(({ status }) => status === 0).length).toBeGreaterThanOrEqual(1);

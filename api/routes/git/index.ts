@@ -15,7 +15,7 @@ import { TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 
 type GitContext = Context<{ Bindings: HttpBindings }>;
 
-/** Git's own protocol; not in the OpenAPI document, since git is its only client. */
+/** The OpenAPI document omits git's own protocol. */
 export const gitRoutes = new Hono<{ Bindings: HttpBindings }>();
 gitRoutes.onError(answerGitError);
 
@@ -45,19 +45,13 @@ for (const prefix of gitPaths) {
   });
 }
 
-/**
- * Node's own streams instead of Web streams: bytes go between git's process and the socket, no faster than the receiving side reads.
- */
+/** Node's own streams, so that git sends no faster than the receiving side reads. */
 const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing });
 
-/**
- * Failures in the form that git expects: it prints a plain-text body, and asks its user for credentials after a 401. A caller without
- * credentials gets the same response whether a repository does not exist, is private or requires an account, so that these cannot be
- * distinguished (S136).
- */
+/** Callers without credentials get the same response for missing, private and restricted repositories (S136). */
 function answerGitError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
-  // A response that was begun cannot change, so it is cut off, which git notices.
+  // A response that was begun cannot change. Git notices the cut.
   if (c.env?.outgoing?.headersSent) {
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;

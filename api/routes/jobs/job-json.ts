@@ -6,10 +6,8 @@ import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
 
-/** The parameter `{namespace}` of a path. */
 export const namespace = z.string().openapi({ description: "The user or organization that owns the job." });
 
-/** The form of an owner and of an initiator that existing clients read (docs/specification/jobs-and-spaces.md#the-job-record). */
 const typeOf = (kind: string): string => (kind === "organization" ? "org" : kind);
 
 const ownerJson = ({ kind, id, handle }: JobNamespace) => ({ id, name: handle, type: typeOf(kind) });
@@ -23,7 +21,7 @@ function specJson(spec: JobSpec): Omit<JobSpecAnswer, "secrets"> {
   };
 }
 
-/** A run in a list, without the names of its secrets, which are encrypted and are not decrypted for a list. */
+/** Omits the names of secrets, because a list decrypts nothing. */
 export function listedJobJson(run: Run, owner: JobNamespace, reader: Actor, now = new Date()): JobAnswer {
   const { id, createdAt, startedAt, finishedAt, stage, message, exitCode, initiator } = run;
   const seconds = (from: Date | null, to: Date | null) =>

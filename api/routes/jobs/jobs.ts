@@ -23,7 +23,7 @@ const filters = z.object({
 const params = { namespace };
 const theJob = { 200: json("The job", jobAnswerSchema) };
 
-/** Jobs (docs/specification/jobs-and-spaces.md#jobs). The route `hardware` comes before `{namespace}`; no namespace can have this name. */
+/** The route `hardware` comes before `{namespace}`. No namespace can have this name. */
 export const jobRoutes = [
   defineRoute("GET /api/jobs/hardware", {
     operationId: "listJobHardware",
@@ -36,7 +36,7 @@ export const jobRoutes = [
         prettyName: prettyNameOf(name),
         cpu: `${cpus} vCPU`,
         ram: gigabytes(memoryBytes),
-        // A run's writable storage is derived from its memory (core/jobs/runs/execute-run.ts).
+        // A run's writable storage is derived from the run's memory.
         ephemeralStorage: gigabytes(memoryBytes / 2),
         accelerator: null,
         ...{ unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" },
@@ -87,7 +87,6 @@ export const jobRoutes = [
     summary: "Run a job",
     params,
     body: jobBodySchema,
-    // A command with its environment and secrets.
     maxBodyBytes: 1024 * 1024,
     responses: theJob,
     async handle({ actor, params, body, origin }) {
@@ -166,7 +165,6 @@ export const jobRoutes = [
   }),
 ];
 
-/** @throws ServiceError `invalid_request` */
 function searchOf({ stage, label }: z.infer<typeof filters>): Pick<RunSearch, "stages" | "labels"> {
   // Clients may ask for stages that this service does not have. Such a stage matches no job.
   const asked = stage === undefined ? undefined : [stage].flat().map((one) => one.toUpperCase());
@@ -182,7 +180,6 @@ function searchOf({ stage, label }: z.infer<typeof filters>): Pick<RunSearch, "s
   };
 }
 
-/** The name for people: `CPU Basic` for `cpu-basic`. */
 const prettyNameOf = (name: string): string =>
   name.replace(/(^|-)([a-z])/g, (_, dash, letter) => (dash && " ") + letter.toUpperCase()).replace(/^Cpu/, "CPU");
 

@@ -21,10 +21,7 @@ import { defineRoute, json } from "../../define-route.ts";
 import { linkNextPage, pageNumber } from "../../next-page.ts";
 import { jobJson, namespace, scheduledJobJson } from "./job-json.ts";
 
-/**
- * A page has all schedules of an owner, at most 100, because existing clients send one request and do not read `Link`. Further pages are
- * needed only for schedules with a large spec, which count as several (`listSchedules`).
- */
+/** Existing clients send one request and do not read `Link`, so a page has all schedules of an owner. */
 const ALL = 100;
 
 const params = { namespace };
@@ -38,7 +35,6 @@ export const scheduledJobRoutes = [
     summary: "Run a job on a schedule",
     params,
     body: scheduledJobBodySchema,
-    // A command with its environment and secrets.
     maxBodyBytes: 1024 * 1024,
     responses: theSchedule,
     async handle({ actor, params, body: { jobSpec, schedule, timezone, concurrency, suspend }, origin }) {

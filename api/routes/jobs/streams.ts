@@ -89,7 +89,7 @@ type StreamRequest = {
 async function findStreamed({ actor, actorNow, params: { namespace, jobId } }: StreamRequest) {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const find = () => findRun(actor, owner, jobId);
-  // A stream may last a day, so whether its reader is still allowed is checked repeatedly (S114).
+  // A stream may last a day, so access is checked repeatedly (S114).
   const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
   return { owner, find, check };
 }
@@ -108,10 +108,7 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-/**
- * Sends several lines at a time, so that other requests get their turn in between (S137): a line of one byte becomes an event of a hundred
- * bytes.
- */
+/** A line of one byte becomes an event of a hundred bytes, so other requests get their turn after several lines (S137). */
 async function* eventsOfLines(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {
@@ -126,15 +123,12 @@ async function* eventsOfLines(lines: Iterable<LogLine>) {
 
 const eventOfLine = ({ at, text }: LogLine): string => eventOf({ timestamp: at.toISOString(), data: text });
 
-/** Longer lines are sent in pieces, so that an endless line does not fill the memory. */
+/** An endless line must not fill the memory, so longer lines are sent in pieces. */
 const LINE_MAX_CHARACTERS = 64 * 1024;
 
 type LogLine = { at: Date; text: string };
 
-/**
- * Chunks of a log as lines. The same chunks always make the same lines, wherever a stream was cut off, because clients that reconnect skip
- * as many lines as they have seen. `rest` returns the text after the last line end.
- */
+/** The same chunks always make the same lines, because clients that reconnect skip as many lines as they have seen. */
 class LogLines {
   readonly #open = new Map<string, LogLine>();
 

@@ -7,9 +7,7 @@ import { listOf, TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
-/**
- * The routes of Git LFS: the batch API, and the URLs that it returns. They belong to git's protocol, and are not in the OpenAPI document.
- */
+/** These routes belong to git's protocol, so the OpenAPI document omits them. */
 export const lfsRoutes = new Hono();
 
 // S53: the JavaScript client also uploads from pages of other sites. Cookies are never used here.
@@ -20,7 +18,6 @@ const anyOrigin = cors({
   maxAge: 3600,
 });
 
-/** Lists of objects, or of the parts of one. */
 const OBJECTS = { maxBytes: 1024 * 1024 };
 
 lfsRoutes.onError(answerLfsError);
@@ -36,28 +33,23 @@ for (const path of gitPaths) {
   lfsRoutes.all(`${base}/locks/*`, refuseLocks);
 }
 
-/** Before each push git-lfs asks whether the pushed files are locked; it continues if the response is that locks are not supported. */
+/** Git-lfs asks before each push, and continues without locks after this response. */
 function refuseLocks(c: Context): Response {
   return lfsBody(c, { message: "This service does not support locks." }, 501);
 }
 
-/** Far more than there are: Git LFS has about six kinds of transfer. */
+/** Git LFS has about six kinds of transfer. */
 const TRANSFERS_MAX = 100;
 
 const batch = z.object({
   operation: z.enum(["download", "upload"]),
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
-  /**
-   * The ref that the batch is for. All that matters is whether it is a pull request's ref, since a user who may write to a repository may
-   * write to all of its branches.
-   */
+  /** Matters only for a pull request's ref, because write access covers all branches. */
   ref: z.object({ name: z.string() }).nullish(),
-  // Each object gets its own result, even an invalid one.
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });
 
-/** `POST …/info/lfs/objects/batch` */
 async function answerBatch(c: Context): Promise<Response> {
   const actor = await gitActorOf(c);
   const { operation, transfers, hash_algo, objects, ref } = await readJson(c, batch);

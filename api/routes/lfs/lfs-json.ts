@@ -11,13 +11,12 @@ export function lfsBody(c: Context, body: object, status = 200): Response {
   return c.body(JSON.stringify(body), status as 200, { "Content-Type": LFS_MEDIA_TYPE, "Cache-Control": "no-store" });
 }
 
-/** An error for git-lfs, with `message` and in its own media type, and with the fields that the hub's clients read. */
 export async function answerLfsError(thrown: Error, c: Context): Promise<Response> {
   const answered = answerError(thrown, c);
   const body = (await answered.json()) as { error: string };
   const headers = new Headers(answered.headers);
   headers.set("Content-Type", LFS_MEDIA_TYPE);
-  // With a Bearer challenge, git would not prompt its user for a token.
+  // With a Bearer challenge, git would not prompt for a token.
   if (answered.status === 401) {
     headers.set("WWW-Authenticate", basicChallenge);
     headers.set("LFS-Authenticate", basicChallenge);
@@ -29,12 +28,12 @@ export async function answerLfsError(thrown: Error, c: Context): Promise<Respons
   });
 }
 
-/** Whether the response is an error of the batch API about an invalid request, for which Git LFS specifies 422. */
+/** Git LFS specifies 422 for an invalid batch. */
 const isBadBatch = (c: Context, status: number): boolean => status === 400 && c.req.path.endsWith("/objects/batch");
 
 /** @throws ServiceError `invalid_request` with a sentence about what is wrong */
 export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
-  // A form is rejected, because refuse-bad-input.ts does not check forms. Its body is not read, so the connection must be closed.
+  // refuse-bad-input.ts does not check forms. The body stays unread, so the connection must close.
   if (isForm(c)) {
     c.header("Connection", "close");
     throw invalidRequest("Send the body as application/vnd.git-lfs+json.");

@@ -27,13 +27,11 @@ async function allowedUpload(c: Context): Promise<Transfer> {
   return transfer;
 }
 
-/** `GET` and `HEAD …/info/lfs/objects/{oid}` */
 export async function downloadObject(c: Context): Promise<Response> {
   const { repoId, oid } = allowedTransfer(c, "download");
   return sendLfsObject(c, { id: repoId }, oid);
 }
 
-/** `PUT …/info/lfs/objects/{oid}`: streams any number of bytes from the connection to storage. */
 export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Promise<Response> {
   const { repoId, oid, size } = await allowedUpload(c);
   const length = c.req.header("Content-Length");
@@ -46,7 +44,6 @@ export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Prom
 
 const named = z.object({ oid: z.string(), size: z.number() });
 
-/** `POST …/info/lfs/objects/{oid}/verify` */
 export async function verifyObject(c: Context): Promise<Response> {
   const transfer = await allowedUpload(c);
   await verifyUpload(transfer, await readJson(c, named));
@@ -61,7 +58,6 @@ const uploaded = z.object({
   }),
 });
 
-/** `POST …/info/lfs/objects/{oid}/complete`: all parts have been uploaded. */
 export async function completeObject(c: Context): Promise<Response> {
   const transfer = await allowedUpload(c);
   const { parts } = await readJson(c, uploaded);
@@ -69,20 +65,16 @@ export async function completeObject(c: Context): Promise<Response> {
   return lfsBody(c, {});
 }
 
-// The content is unknown and comes from our own origin, so the browser must save it and must not run it (S24).
+// The content may be anything and comes from our own origin, so the browser must save the file instead of showing it (S24).
 const headers = {
   "Content-Type": "application/octet-stream",
   "Content-Disposition": "attachment",
   "Content-Security-Policy": "default-src 'none'; sandbox",
   "X-Content-Type-Options": "nosniff",
-  // The object is sent without the router, which would have added this header (index.ts).
+  // This response bypasses the router, which would have added the header.
   "Access-Control-Allow-Origin": "*",
 };
 
-/**
- * Sends an object of a repository, or the part requested by `Range`, as fast as the client reads.
- * @throws ServiceError `not_found`, `gone`
- */
 async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Promise<Response> {
   const object = await findReadableLfsObject(repo.id, oid);
   if (!object) throw notFound("Entry");
@@ -104,9 +96,9 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Sends the file without Web streams, which take more processor time than reading the file. */
+/** Web streams take more processor time than reading the file. */
 async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
   res.writeHead(status, headers);
-  // If the client disconnects, reading ends. The failure is only logged, since a response that was begun cannot become an error.
+  // A response that was begun cannot become an error.
   await pipeline([stream, ...sendInTurn(), res]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));
 }

@@ -10,9 +10,8 @@ import { requiredOwner } from "./webhooks.ts";
 
 const cacheControl = "no-store";
 
-/** A webhook's activity: the list of its deliveries, a live stream of them, one delivery with its attempts, and the chart. */
 export const activityRoutes = [
-  // This route comes before `{deliveryId}`, which would also match its URL.
+  // This route comes before `{deliveryId}`, which would also match the URL.
   defineRoute("GET {WEBHOOKS}/{id}/deliveries/live", {
     operationId: "followWebhookDeliveries",
     action: "webhook.read",

@@ -26,7 +26,6 @@ const answered = {
 };
 const oneReplay = { 200: json("The replay", z.object({ replay: webhookReplaySchema })) };
 
-/** Replays, one or many, and tests. */
 export const replayRoutes = [
   defineRoute("POST {WEBHOOKS}/{id}/replay/{logId}", {
     operationId: "replayWebhookDelivery",
@@ -125,7 +124,6 @@ export const replayRoutes = [
   }),
 ];
 
-/** The deliveries to replay. @throws ServiceError `invalid_request` */
 function selectionOf({ deliveries, since, until }: z.infer<typeof replaySchema>) {
   if ((deliveries === undefined) === (since === undefined)) {
     throw invalidRequest("Send either deliveries or since.", "deliveries");
@@ -134,7 +132,6 @@ function selectionOf({ deliveries, since, until }: z.infer<typeof replaySchema>)
   return { since: new Date(since as string), ...(until !== undefined && { until: new Date(until) }) };
 }
 
-/** @throws ServiceError `unavailable` if the delivery was not sent in time */
 function answerOf({ deliveryId, attempt }: Sent) {
   if (attempt) return { ...attempt, delivery: deliveryId };
   throw new ServiceError("unavailable", `Delivery ${deliveryId} was not sent in time. It stays in the queue and will be sent.`, {

@@ -17,7 +17,6 @@ const cacheControl = "no-store";
 const oneWebhook = z.object({ webhook: webhookSchema });
 const currentWebhook = { 200: json("The webhook", oneWebhook) };
 
-/** Webhooks: the caller's own, and an organization's (docs/specification/webhooks.md#management). */
 export const webhookRoutes = [
   defineRoute("GET {WEBHOOKS}", {
     operationId: "listWebhooks",
@@ -145,21 +144,16 @@ export const webhookRoutes = [
   }),
 ];
 
-/** The owner whose webhooks the URL names. */
 async function ownerOf(actor: TokenHolder, name: string | undefined): Promise<WebhookOwner> {
   if (name === undefined) return ownWebhooksOf(actor);
   return { kind: "organization", id: (await findPublicOwner(name, "organization")).id };
 }
 
-/**
- * The owner that a webhook must have. If the URL names no owner, the webhook's ID alone decides, because existing clients know only such
- * URLs.
- */
+/** Without an owner in the URL, the webhook's ID alone decides, because existing clients know only such URLs. */
 export async function requiredOwner({ name }: { name?: string }): Promise<string | undefined> {
   return name === undefined ? undefined : (await findPublicOwner(name, "organization")).id;
 }
 
-/** A webhook's record (docs/specification/webhooks.md#the-webhook-record). */
 function webhookJson(webhook: Webhook, reader: Actor): WebhookRecord {
   const { id, owner, name, url, job, jobSourceId, watched, domains, events, hasSecret, disabledAt, disabledReason } = webhook;
   const isSuspended = disabledReason === "failing" || disabledReason === "gone";

@@ -15,7 +15,6 @@ type TokenFieldsProps = Readonly<{
   mayDropPkce: boolean;
 }>;
 
-/** How an app gets its tokens. */
 export function TokenFields(settings: TokenFieldsProps) {
   return (
     <div className="divide-y divide-line">
@@ -55,11 +54,9 @@ export function TokenFields(settings: TokenFieldsProps) {
 }
 
 type AboutFieldsProps = Readonly<{
-  /** The current app; absent while it is being created. */
   app?: Readonly<{ name: string; logoId: string | null }>;
 }>;
 
-/** The fields whose values users see on the consent page. */
 export function AboutFields({ app }: AboutFieldsProps) {
   return (
     <>
@@ -82,7 +79,6 @@ export function AboutFields({ app }: AboutFieldsProps) {
   );
 }
 
-/** Where an app may send people: after signing in, and after signing out. */
 export function RedirectFields() {
   const ownOrigin = env().ORIGIN;
   return (
@@ -106,7 +102,6 @@ export function RedirectFields() {
   );
 }
 
-/** As `scopeGroups`, but about the users of an app. */
 const groupsOfApp: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
   { group: "identity", label: "Who they are" },
   { group: "read", label: "Read" },
@@ -115,13 +110,10 @@ const groupsOfApp: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>>
 ];
 
 type ScopeChoicesProps = Readonly<{
-  /** The scopes that are ticked at first. */
   chosen: readonly string[];
-  /** Whether the choices are about the person's own token, not about an app. */
   isForToken?: boolean;
 }>;
 
-/** The scopes as checkboxes named `scopes`, each with the sentence that people read on the consent page. */
 export function ScopeChoices({ chosen, isForToken = false }: ScopeChoicesProps) {
   return (
     <div className="grid gap-x-8 gap-y-5 xl:grid-cols-2">

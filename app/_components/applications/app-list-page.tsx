@@ -78,7 +78,6 @@ function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
   );
 }
 
-/** For example `no users yet`, `1 user`, `12,000 users`. */
 export function countOfUsers(count: number): string {
   if (count === 0) return "no users yet";
   return count === 1 ? "1 user" : `${count.toLocaleString("en")} users`;

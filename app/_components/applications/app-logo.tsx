@@ -5,7 +5,6 @@ type AppLogoProps = Readonly<{
   size?: AvatarProps["size"];
 }>;
 
-/** The logo of an app, from our own origin, or its initial. */
 export function AppLogo({ app, size = "md" }: AppLogoProps) {
   return <Avatar kind="app" name={app.name} src={app.logoId ? `/images/${app.logoId}` : undefined} size={size} />;
 }

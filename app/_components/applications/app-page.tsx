@@ -33,7 +33,6 @@ import {
 } from "./settings-sections.tsx";
 import { UsageSection } from "./usage-section.tsx";
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "The app is ready. Its client ID and the URLs that your code needs are below.",
   "secret-deleted": "Secret deleted. The app is now a public app.",
@@ -59,7 +58,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: details.app.name };
 }
 
-/** Everything about one app, for those who manage it. */
 export async function AppPage({ params, searchParams }: Props) {
   const [{ org = null, appId }, query] = await Promise.all([params, searchParams]);
   const { person, details } = await findManagedApp(appId);
@@ -157,10 +155,7 @@ async function Permissions({ details, person, page, banner }: PartProps & Readon
   );
 }
 
-/**
- * Redirects from the person's pages if the app's page is under an organization. Under an organization that neither owns the app nor is
- * bound to it, the page is a 404.
- */
+/** Redirects from the user's pages if the app belongs to an organization. Under a wrong organization, the page is a 404. */
 function requireCanonicalUrl(org: OwnerName, details: AppDetails): void {
   if (org === null) {
     const home = appHome(details);

@@ -20,7 +20,6 @@ import {
 
 type ConnectSectionProps = Readonly<{ details: AppDetails }>;
 
-/** Everything that the app's code needs: the endpoints, and examples that run unchanged. */
 export function ConnectSection({ details: { app, secrets, keys } }: ConnectSectionProps) {
   const endpoints = appEndpoints();
   const { BRAND_NAME } = env();
@@ -45,7 +44,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     { label: "Python", code: pythonSnippet(sample) },
     { label: "curl", code: curlSnippet(sample) },
   ];
-  // Code in a browser cannot keep a secret: an app with a secret belongs on a server.
+  // Code in a browser cannot keep a secret.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
   // Of these examples, an app without a redirect URI can use only the device flow.

@@ -6,7 +6,6 @@ import { ButtonLink } from "../button.tsx";
 import { CopyField, SecretOnce } from "../copyable.tsx";
 import { Card } from "../page-layout.tsx";
 
-/** Shows the form's fields. Once an app with a secret is created, shows its client ID and secret instead. */
 export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;

@@ -12,13 +12,11 @@ import { DeleteKeys } from "./security-section.tsx";
 
 type CredentialsSectionProps = Readonly<{
   details: AppDetails;
-  /** Whether the person authenticated within the last 15 minutes (S113). */
+  /** Whether the user authenticated within the last 15 minutes (S113). */
   isRecent: boolean;
-  /** The path of the app's page. */
   page: string;
 }>;
 
-/** How an app authenticates: its client ID, and its secret if it has one. */
 export function CredentialsSection({
   details: { app, secrets, isConfidential, isOwner, mayManageAccess, boundOrganization },
   isRecent,

@@ -27,14 +27,11 @@ type ExchangeSectionProps = Readonly<{
   details: AppDetails;
   isRecent: boolean;
   page: string;
-  /** The email address of the signed-in person, for the example. */
   email: string;
-  /** The organizations to which the app can be bound, if it is bound to none. */
   bindable: readonly BindableOrganization[];
   exchanges: readonly RecentExchange[];
 }>;
 
-/** Token exchange for an app: the conditions, how to use it, and the latest exchanges. */
 export function ExchangeSection(props: ExchangeSectionProps) {
   const { details, isRecent, bindable } = props;
   if (!details.boundOrganization && bindable.length === 0) return null;
@@ -129,7 +126,6 @@ function Part({ title, id, children }: Readonly<{ title: string; id?: string; ch
   );
 }
 
-/** The conditions for token exchange, with the next step for each that is not met. */
 function Checklist({ details, organization, page }: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
   const { app, secrets, mayManageAccess, isOwner } = details;
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
@@ -218,7 +214,6 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
   );
 }
 
-/** `8 hours`, `2 days`. */
 function formatHours(hours: number): string {
   if (hours % 24 === 0) return hours === 24 ? "1 day" : `${hours / 24} days`;
   return hours === 1 ? "1 hour" : `${hours} hours`;
@@ -232,7 +227,6 @@ type BindFormProps = Readonly<{
   isRecent: boolean;
 }>;
 
-/** The form that binds the app to the organization that owns it, or to one that the person administers. */
 function BindForm({ app, bindable, isRecent }: BindFormProps) {
   const [only, ...more] = bindable;
   if (!isRecent) {

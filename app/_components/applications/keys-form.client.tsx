@@ -9,7 +9,6 @@ import type { FormAction } from "../form-state.ts";
 type KeysFormProps = Readonly<{
   action: FormAction;
   isSet: boolean;
-  /** Whether the app has a secret, which the keys replace. */
   hasSecret: boolean;
   /** Whether the app is bound to an organization. Token exchange requires a secret. */
   isBound: boolean;

@@ -12,7 +12,6 @@ import { CreatedApp } from "./created-app.client.tsx";
 
 export const metadata: Metadata = { title: "New app" };
 
-/** Creates an app for a person or an organization. */
 export async function NewAppPage({ params }: OwnerPageProps) {
   const { home, fullName } = await findAppsPage((await params).org ?? null, "applications/new");
   const listPath = appListPath(home);
@@ -26,13 +25,10 @@ export async function NewAppPage({ params }: OwnerPageProps) {
 
 type NewAppFormProps = Readonly<{
   home: OwnerName;
-  /** The full name of the organization that will own the app; null for the person's own. */
   organizationName: string | null;
-  /** Where Cancel leads. */
   listPath: string;
 }>;
 
-/** The form of a new app, filled in with safe defaults. */
 function NewAppForm({ home, organizationName, listPath }: NewAppFormProps) {
   return (
     <ActionForm action={createAppAction.bind(null, home)} label="New app">

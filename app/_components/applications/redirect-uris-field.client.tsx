@@ -10,15 +10,12 @@ type RedirectUrisFieldProps = Readonly<{
   label: string;
   hint?: ReactNode;
   isOptional?: boolean;
-  /** The service's own origin, to which no app may send people (S20). */
+  /** No app may send users to this origin (S20). */
   ownOrigin: string;
   placeholder?: string;
 }>;
 
-/**
- * Redirect URIs, one per line, checked by the same rules as on saving. The message appears when the person leaves the field, not while they
- * type, and disappears as soon as the mistake is corrected.
- */
+/** The message appears on leaving the field, and disappears once the mistake is corrected. */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
   const refusal = useFormState().errors[field.name];
   const [checked, setChecked] = useState<Check>();

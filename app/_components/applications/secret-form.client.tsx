@@ -16,10 +16,7 @@ const overlaps = [
 
 type SecretFormProps = Readonly<{ action: FormAction; hasSecret: boolean }>;
 
-/**
- * Creates the first or the next secret of an app. One form does both, so that the new secret stays on the page when the app changes from
- * public to confidential.
- */
+/** One form creates the first and the next secret, so that the secret stays visible when the app becomes confidential. */
 export function SecretForm({ action, hasSecret }: SecretFormProps) {
   return (
     <ActionForm action={action} className="grid max-w-reading gap-4" label="Client secret">
@@ -49,7 +46,7 @@ function NewSecret() {
 function Rotation() {
   const { secret, message } = useFormState();
   return (
-    // A new secret closes the confirmation that led to it.
+    // A new secret closes the confirmation.
     <Disclosure key={secret?.value} trigger="Rotate secret" isOpen={message?.tone === "bad"}>
       <div className="mt-3 grid gap-4 rounded-control border border-line p-4">
         <Select

@@ -15,7 +15,6 @@ import { KeysForm } from "./keys-form.client.tsx";
 
 type SecuritySectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-/** Stricter security that an app can require for itself, beyond a secret and PKCE. */
 export function SecuritySection({ details, isRecent }: SecuritySectionProps) {
   const { app } = details;
   return (

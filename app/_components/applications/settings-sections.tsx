@@ -36,7 +36,7 @@ export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   );
 }
 
-/** A redirect URI decides who receives people's codes, so changing one needs recent authentication (S113). */
+/** A redirect URI decides who receives codes, so changing one needs recent authentication (S113). */
 export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   const values = {
     redirectUris: app.redirectUris.join("\n"),
@@ -110,7 +110,6 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
   );
 }
 
-/** For administrators of an organization to which somebody else's app is bound: the scopes that the app gets for members. */
 export function ScopesSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   return (
     <SectionCard title="Allowed scopes" description="The scopes that the app may request for a member by token exchange.">
@@ -149,7 +148,6 @@ export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteS
 
 type TransferSectionProps = Readonly<{ details: AppDetails; person: Person; isRecent: boolean }>;
 
-/** Transfers the app to another owner. Renders nothing if the person has no other owner to choose. */
 export async function TransferSection({ details: { app, organization, secrets }, person, isRecent }: TransferSectionProps) {
   const options = await otherOwners(person, organization?.name ?? null);
   if (options.length === 0) return null;
@@ -172,7 +170,6 @@ export async function TransferSection({ details: { app, organization, secrets },
   );
 }
 
-/** The person and the organizations that they administer, without the current owner. */
 async function otherOwners(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
   const [user, organizations, allowed] = await Promise.all([
     findUser(person.userId),

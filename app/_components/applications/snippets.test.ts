@@ -27,8 +27,7 @@ import {
   sampleRedirectUri,
 } from "./snippets.ts";
 
-// The snippets run exactly as copied from the page, with the real engine and the libraries that they name. Those in Python and for token
-// exchange are not tested here.
+// Tests the snippets as copied, except those in Python and for token exchange.
 let world: World;
 let browser: Browser;
 let session: SiteSession;
@@ -58,7 +57,6 @@ async function sample(redirectUri: string, isConfidential: boolean): Promise<Sni
   return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
 }
 
-/** Follows the person's browser from the site to the sign-in page and back. */
 async function visit(url: string): Promise<URL> {
   const landed = await world.follow(browser, url, session);
   if (landed instanceof URL) return landed;
@@ -78,7 +76,6 @@ function run(command: string, args: string[], secret: string, key = ""): ChildPr
   return child;
 }
 
-/** Resolves with the first match of the pattern in a program's output; rejects if the program ends without printing one. */
 function waitForOutput(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = "";
@@ -197,7 +194,7 @@ describe("curl", () => {
 });
 
 describe("Device", () => {
-  // Each program waits for its polling interval, so the tests for both kinds of app run at the same time.
+  // Each program waits for a polling interval, so the tests run at the same time.
   test.concurrent.each(kinds)("signs in to a %s app", { timeout: 60_000 }, async (kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback", isConfidential);
     const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);

@@ -1,23 +1,20 @@
 import { inQuotationMarks as shell } from "../shell-word.ts";
 
-/** The values in a snippet, so that it runs exactly as copied. */
 export type SnippetApp = Readonly<{
   issuer: string;
   clientId: string;
   hasSecret: boolean;
-  /** Set for an app that authenticates with keys: the signing algorithm, and the `kid` of the first key. */
   key?: Readonly<{ algorithm: string; kid: string | null }>;
   isParRequired?: boolean;
   isDpopRequired?: boolean;
-  /** Under FAPI 2.0 (docs/decisions/094), ID tokens are signed with ES256, for which a client library must be configured. */
+  /** Under FAPI 2.0 (docs/decisions/094), ID tokens are signed with ES256, which a client library must expect. */
   isFapi?: boolean;
-  /** The scopes, separated by spaces. */
+  /** Separated by spaces. */
   scope: string;
-  /** One of the registered redirect URIs. */
   redirectUri: string;
 }>;
 
-/** Whether the app requires features that only the Node example shows, because most libraries lack them. */
+/** Most libraries lack the features that this app requires. */
 export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
   return key !== undefined || Boolean(isParRequired) || Boolean(isDpopRequired);
 }
@@ -25,22 +22,20 @@ export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): 
 const SAMPLE_PORT = 8080;
 const PLACEHOLDER = "https://app.example.com/oauth/callback";
 
-/** The redirect URI of an example: preferably a registered one at which a program on the developer's own machine gets the code. */
+/** Prefers a redirect URI on the developer's own machine. */
 export function sampleRedirectUri(redirectUris: readonly string[]): string {
   const local = redirectUris.find((uri) => uri.startsWith("http:"));
   if (!local) return redirectUris[0] ?? PLACEHOLDER;
   const url = new URL(local);
   if (url.port) return local;
-  // Any port is accepted (RFC 8252 §7.3); the rest of the URI stays unchanged.
+  // Any port is accepted (RFC 8252 §7.3).
   return local.replace(url.host, `${url.host}:${SAMPLE_PORT}`);
 }
 
-/** A value as a literal of JavaScript, TypeScript or Python. */
 function quoted(value: string): string {
   return JSON.stringify(value);
 }
 
-/** A page without a server, with oauth4webapi. */
 export function browserSnippet({ issuer, clientId, redirectUri, scope }: SnippetApp): string {
   const insecure = issuer.startsWith("http:") ? "{ [oauth.allowInsecureRequests]: true }" : "";
   const last = insecure && `, ${insecure}`;
@@ -82,7 +77,6 @@ export async function finishSignIn() {
 `;
 }
 
-/** The protocol step by step, in a shell. */
 export function curlSnippet({ issuer, clientId, hasSecret, redirectUri, scope }: SnippetApp): string {
   const query = new URLSearchParams({
     client_id: clientId,
@@ -108,7 +102,6 @@ curl -H "Authorization: Bearer $token" ${shell(`${issuer}/oauth/userinfo`)}
 `;
 }
 
-/** A program without a browser, with openid-client: it shows a code, waits, and gets the profile of the user who entered it. */
 export function deviceSnippet({ issuer, clientId, hasSecret, scope }: SnippetApp): string {
   const authentication = hasSecret ? "client.ClientSecretBasic(process.env.CLIENT_SECRET)" : "client.None()";
   const options = issuer.startsWith("http:") ? "\n  { execute: [client.allowInsecureRequests] }," : "";
@@ -139,7 +132,7 @@ try {
 
 type ExchangeSample = Readonly<{ issuer: string; clientId: string; tokenType: string; email: string }>;
 
-/** A token for one member, in a shell. The secret comes from the environment, so that it does not stay in the shell's history. */
+/** The secret comes from the environment, so that the shell's history does not contain it. */
 export function exchangeSnippet({ issuer, clientId, tokenType, email }: ExchangeSample): string {
   return `curl -u ${shell(clientId)}:"$CLIENT_SECRET" ${shell(`${issuer}/oauth/token`)} \\
   -d grant_type=urn:ietf:params:oauth:grant-type:token-exchange \\
@@ -150,7 +143,6 @@ export function exchangeSnippet({ issuer, clientId, tokenType, email }: Exchange
 
 type NextAuthSnippetApp = SnippetApp & Readonly<{ brand: string }>;
 
-/** One file of a Next.js site, with Auth.js (next-auth 4). */
 export function nextAuthSnippet({ issuer, clientId, hasSecret, scope, brand }: NextAuthSnippetApp): string {
   const id =
     brand
@@ -188,7 +180,6 @@ export { handler as GET, handler as POST };
 `;
 }
 
-/** A whole server in one file, with openid-client. */
 export function nodeSnippet(app: SnippetApp): string {
   const { issuer, clientId, redirectUri, scope, key, isParRequired, isDpopRequired, isFapi } = app;
   const options = issuer.startsWith("http:") ? "\n  { execute: [client.allowInsecureRequests] }," : "";
@@ -247,7 +238,6 @@ function authenticationOf({ hasSecret, key }: SnippetApp): string {
   return hasSecret ? "client.ClientSecretBasic(process.env.CLIENT_SECRET)" : "client.None()";
 }
 
-/** A whole server in one file, with Authlib and Flask. */
 export function pythonSnippet({ issuer, clientId, hasSecret, redirectUri, scope }: SnippetApp): string {
   const { pathname, port } = new URL(redirectUri);
   const secret = hasSecret ? `client_secret=os.environ["CLIENT_SECRET"],` : `token_endpoint_auth_method="none",`;

@@ -16,7 +16,6 @@ const dayName = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", 
 
 type UsageSectionProps = Readonly<{ usage: AppUsage }>;
 
-/** The app's usage, day by day. */
 export function UsageSection({ usage }: UsageSectionProps) {
   const isUnused = counts.every(({ of }) => usage.total[of] === 0);
   return (
@@ -84,17 +83,15 @@ function UsageTable({ days }: Readonly<{ days: readonly AppUsageDay[] }>) {
 
 type UsageBarsProps = Readonly<{
   label: string;
-  /** In order of time; the last bar is today. */
   bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
 }>;
 
-// In SVG units: the distance between bars, and the width of a bar. Heights are in hundredths of the highest bar.
+// In SVG units. Heights are in hundredths of the highest bar.
 const STEP = 4;
 const BAR = 3;
 const HEIGHT = 100;
 const SMALLEST = 4;
 
-/** A bar for each day. All charts show the same days. A bar's number appears on hover, and the table has all numbers. */
 export function UsageBars({ label, bars }: UsageBarsProps) {
   const highest = Math.max(1, ...bars.map(({ count }) => count));
   return (
@@ -127,11 +124,9 @@ export function UsageBars({ label, bars }: UsageBarsProps) {
 
 type RecentExchangesProps = Readonly<{
   exchanges: readonly RecentExchange[];
-  /** The path of the whole log. */
   auditLog: string;
 }>;
 
-/** The latest exchanges, one per line. The audit log has all of them. */
 export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
   if (exchanges.length === 0) return <p className="text-muted text-small">No exchanges yet. They will appear here.</p>;
   return (
@@ -171,7 +166,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
   );
 }
 
-/** Why an exchange was refused, for administrators of the organization; the program itself gets fewer details (S91). */
+/** Only the organization's administrators see the reason. The program gets fewer details (S91). */
 const reasons: Record<string, string> = {
   not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
   no_privilege: "the app lacks the token-exchange privilege",

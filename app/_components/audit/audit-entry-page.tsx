@@ -17,12 +17,10 @@ type AuditEntryPageProps = Readonly<{
   person: Person;
   scope: AuditScope;
   id: string;
-  /** The list that the entry belongs to. */
   base: string;
   listLabel: string;
 }>;
 
-/** One entry in full. Its URL can be shared with others who may read it. */
 export async function AuditEntryPage({ person, scope, id, base, listLabel }: AuditEntryPageProps) {
   const entry = await findEntry(person, scope, id);
   const place = await findAuditPlace(entry.id);

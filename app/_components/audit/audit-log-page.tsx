@@ -16,21 +16,16 @@ import { AuditRow } from "./audit-row.tsx";
 type AuditLogPageProps = Readonly<{
   person: Person;
   scope: AuditScope;
-  /** The page's path; each entry's page is below it. */
   base: string;
   query: Awaited<PageQuery>;
   header: PageHeaderProps;
-  /** The text while the log is empty. */
   emptyText: string;
   isForOrganizations?: boolean;
   isOrganizationShown?: boolean;
-  /** Whether the person can download the result as a file, from `<base>/export`. */
   isExportable?: boolean;
-  /** Below the list. */
   children?: ReactNode;
 }>;
 
-/** The audit log of a person, an organization or the whole installation. */
 export async function AuditLogPage({ person, scope, base, query, header, children, ...shown }: AuditLogPageProps) {
   const { emptyText, isForOrganizations = false, isOrganizationShown = false, isExportable } = shown;
   const kinds = auditKinds({ isForOrganizations });
@@ -56,7 +51,6 @@ type AuditListProps = Readonly<{
   base: string;
   search: AuditSearch;
   kinds: readonly AuditKind[];
-  /** What is wrong with the search. */
   problem: string | undefined;
   emptyText: string;
   isOrganizationShown: boolean;
@@ -69,7 +63,6 @@ const periods = [
   { value: "90", label: "Last 90 days" },
 ] as const;
 
-/** The search, the entries, and links to older and newer ones. */
 function AuditList({ page, base, search: sought, kinds, problem, emptyText, isOrganizationShown }: AuditListProps) {
   const { search, kind, days } = sought;
   const isSearched = search !== "" || kind !== "" || days !== "";
@@ -123,9 +116,7 @@ function AuditList({ page, base, search: sought, kinds, problem, emptyText, isOr
 }
 
 type ExportLinksProps = Readonly<{
-  /** The route that responds with the file. */
   action: string;
-  /** The search of the page, in the API's query syntax. */
   q: string;
 }>;
 
@@ -135,7 +126,6 @@ const formats = [
   { format: "csv", label: "CSV" },
 ] as const;
 
-/** Downloads of all entries that match the page's search. They are plain links: the browser saves the response. */
 function ExportLinks({ action, q }: ExportLinksProps) {
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -193,7 +183,6 @@ const labels: Record<string, string> = {
 
 type AuditKind = Readonly<{ value: string; label: string }>;
 
-/** The groups of types by which a log can be filtered. For an organization, only the groups that can occur there. */
 function auditKinds({ isForOrganizations }: { isForOrganizations: boolean }): AuditKind[] {
   const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || "isInOrgLog" in described);
   const scopes = [...new Set(types.map(([type]) => type.slice(0, type.indexOf("."))))];

@@ -9,11 +9,9 @@ import { RelativeTime } from "../relative-time.tsx";
 type AuditRowProps = Readonly<{
   entry: Entry;
   href: string;
-  /** For operators, whose log covers many organizations. */
   isOrganizationShown: boolean;
 }>;
 
-/** One entry: who did what, when, from where and by which token. */
 export function AuditRow({ entry, href, isOrganizationShown }: AuditRowProps) {
   const { actorId, actorName, ip, token, type, createdAt, orgName } = entry;
   const facts = [type, ip, token && describeToken(token), isOrganizationShown && orgName && `in ${orgName}`].filter(Boolean);

@@ -4,7 +4,7 @@ import { env } from "#core/env.ts";
 import type { RequestingApp } from "#core/oauth/consents/consent-request.ts";
 import { Chip } from "../chip.tsx";
 
-/** The identity of an app. The app's own claims look different from facts that the service has checked. */
+/** Claims of the app look different from checked facts. */
 export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
   return (
     <>
@@ -38,7 +38,7 @@ function Terms({ app: { termsUrl, policyUrl } }: Readonly<{ app: RequestingApp }
   );
 }
 
-/** The service vouches for the account that owns the app. The homepage is only a claim of the app. */
+/** The account that owns the app is a checked fact. The homepage is only a claim. */
 function Owner({ app: { owner, isSelfRegistered, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   return (
     <span className="min-w-0 break-words">
@@ -73,10 +73,7 @@ function Trust({ app: { isFirstParty, isVerified } }: Readonly<{ app: Requesting
   );
 }
 
-/**
- * The origin of an app that nobody registered here. The host that serves its metadata document is the only checked fact about it, so the
- * page shows that host in full, before anything that the app says about itself (S26).
- */
+/** The host of the metadata document is the only checked fact, so the page shows the host in full and first (S26). */
 function DocumentSource({ app: { clientId, documentHost, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   const { pathname = "", search = "" } = URL.parse(clientId) ?? {};
   return (

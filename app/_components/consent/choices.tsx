@@ -7,10 +7,9 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences, roleNames } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** The number of organizations that are shown before the list is expanded. Ticked organizations are always shown. */
+/** Ticked organizations are always shown. */
 const SHOWN_AT_FIRST = 6;
 
-/** The wording of scopes that cover organizations (docs/specification/oauth.md#scopes). */
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read the repositories you have access to",
   "read-billing": "see whether the organization has a payment method",
@@ -18,7 +17,7 @@ const reachSentences: Partial<Record<Scope, string>> = {
     "take part in discussions and pull requests in the repositories it can read and, where you may write, close, lock and delete what others opened",
 };
 
-/** The organizations to which access is granted: the ticked ones or, as a separate choice, all (S31, S32). */
+/** S31, S32. */
 export function OrganizationChoice({ request }: Readonly<{ request: ConsentRequest }>) {
   const { organizations, isAllOrgs } = request;
   if (organizations.length === 0) {
@@ -28,7 +27,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
       </p>
     );
   }
-  // An organization that the app requested is never collapsed, even if it cannot be granted, so that the person sees why.
+  // A requested organization is never collapsed, even if the user cannot grant access, so that the user sees the reason.
   const firsts = organizations.filter(({ isTicked, isAskedFor }, index) => isTicked || isAskedFor || index < SHOWN_AT_FIRST);
   const { clientId } = request.app;
   const rest = organizations.filter((each) => !firsts.includes(each));
@@ -67,7 +66,7 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
   );
 }
 
-/** The widest choice (S32). While it is ticked, CSS shows “Included” instead of the other checkboxes: no script runs here (S24). */
+/** The widest choice (S32). No script runs here, so CSS shows “Included” instead of the other checkboxes (S24). */
 function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="group/widest mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
@@ -101,10 +100,7 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
 
 const list = new Intl.ListFormat("en");
 
-/**
- * "Optional. In each organization you select, the app can see your role and read the repositories you have access to." The service's own
- * command line can use all its scopes there.
- */
+/** The service's own command line can use all its scopes in an organization. */
 function reachOf({ app, scopes, alreadyGranted }: ConsentRequest): string {
   if (app.isFirstParty)
     return "Optional. In each organization you select, the app can see your role, and do what you allow above as far as your role permits.";
@@ -148,10 +144,6 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
   );
 }
 
-/**
- * An organization whose policy blocks this app, with the reason instead of a checkbox and, if the member can still request the app, a link
- * for that (docs/ui.md#the-permissions-modal).
- */
 function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
   if (refusal === null) return null;
@@ -181,7 +173,6 @@ function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   );
 }
 
-/** The person's own role, beside the name of each organization. */
 const Role = ({ role }: Pick<RequestedOrganization, "role">) => <span className="text-muted"> · {roleNames[role]}</span>;
 
 function detailOf({ name, fullName, isAskedFor, isAlreadyGranted }: RequestedOrganization): string {
@@ -194,7 +185,7 @@ function detailOf({ name, fullName, isAskedFor, isAlreadyGranted }: RequestedOrg
 
 type ScopeChoiceProps = Readonly<{ scopes: readonly RequestedScope[]; email: string }>;
 
-/** The requested scopes, as sentences. A person can untick all scopes except those that a sign-in needs (S30). */
+/** Users can untick all scopes except those that a sign-in needs (S30). */
 export function ScopeChoice({ scopes, email }: ScopeChoiceProps) {
   return (
     <fieldset className="px-6 pt-4 pb-2">
@@ -221,7 +212,6 @@ export function ScopeChoice({ scopes, email }: ScopeChoiceProps) {
 
 type ScopeRowProps = Readonly<{
   requested: RequestedScope;
-  /** More about the scope, below its sentence. */
   detail?: string | undefined;
 }>;
 

@@ -19,17 +19,12 @@ import { ConsentForm } from "./consent-form.client.tsx";
 type ConsentModalProps = Readonly<{
   request: ConsentRequest;
   user: SiteSession["user"];
-  /** Receives the answer: the fields of the form, and `decision`, which is `allow` or `deny`. */
   decide: FormAction;
-  /** The fields that identify the question. */
   question: Record<string, string>;
-  /** Leads back to the question with another account. */
   switchAccount: ReactNode;
 }>;
 
-/**
- * Shows what S26 requires, from top to bottom: the app, the account, the scopes, the organizations, the redirect target and the duration.
- */
+/** Shows everything that S26 requires. */
 export function ConsentModal({ request, user, decide, question, switchAccount }: ConsentModalProps) {
   return (
     <CardFrame
@@ -46,7 +41,7 @@ export function ConsentModal({ request, user, decide, question, switchAccount }:
         {Object.entries(question).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
-        {/* The account that this page shows: only this account may answer (S25). */}
+        {/* Only the account that this page shows may answer (S25). */}
         <input type="hidden" name="account" value={user.id} />
         {/* A fingerprint of the app as this page shows it (S36). */}
         <input type="hidden" name="app" value={request.fingerprint} />
@@ -63,7 +58,7 @@ export function ConsentModal({ request, user, decide, question, switchAccount }:
 
 function Title({ request: { app, scopes, alreadyGranted, organizations } }: Readonly<{ request: ConsentRequest }>) {
   const account = `your ${env().BRAND_NAME} account`;
-  // Isolated, so that a name in a right-to-left script does not reorder the sentence.
+  // A name in a right-to-left script must not reorder the sentence.
   const name = <bdi>{app.name}</bdi>;
   if (alreadyGranted.length === 0)
     return (
@@ -86,7 +81,6 @@ function Title({ request: { app, scopes, alreadyGranted, organizations } }: Read
   );
 }
 
-/** The requesting app, and warnings about the request. */
 function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title: ReactNode }>) {
   const { app } = request;
   return (
@@ -107,10 +101,7 @@ function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title
   );
 }
 
-/**
- * Two buttons that are equally easy to reach, and the redirect target. All are always visible. Cancel comes first, so that Enter in a field
- * grants nothing.
- */
+/** Cancel comes first, so that Enter in a field grants nothing. */
 function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ request: ConsentRequest }>) {
   return (
     <div className="sticky bottom-0 border-line border-t bg-surface px-6 py-4">
@@ -154,7 +145,6 @@ function Duration({ request: { accessTokenSeconds, isOffline } }: Readonly<{ req
   );
 }
 
-/** The access that the person allowed earlier. The page shows it, but does not ask about it again. */
 function AlreadyGranted({ granted }: Readonly<{ granted: ConsentRequest["alreadyGranted"] }>) {
   return (
     <details className="group px-6 pt-3 pb-2">
@@ -175,7 +165,7 @@ function AlreadyGranted({ granted }: Readonly<{ granted: ConsentRequest["already
   );
 }
 
-/** The other services at which the app will act for the person, if it requests access to any (RFC 8707). */
+/** RFC 8707. */
 function ResourceList({ resources }: Readonly<{ resources: ConsentRequest["resources"] }>) {
   if (resources.length === 0) return null;
   return (
@@ -193,7 +183,6 @@ function ResourceList({ resources }: Readonly<{ resources: ConsentRequest["resou
   );
 }
 
-/** Anything unusual about this request, with what to check before continuing. */
 function Warnings({ request }: Readonly<{ request: ConsentRequest }>) {
   const { app, isChanged, isOnDevice, isRedirectToOtherHost, redirectTarget } = request;
   if (!isChanged && !isOnDevice && !isRedirectToOtherHost) return null;
@@ -206,14 +195,14 @@ function Warnings({ request }: Readonly<{ request: ConsentRequest }>) {
         </FormMessage>
       )}
       {isRedirectToOtherHost && (
-        // The host of the document is responsible for the app. Sending people to another host can be legitimate or not (S88).
+        // The host of the document is responsible for the app (S88).
         <FormMessage tone="warn">
           You will return to <Host>{redirectTarget}</Host>, a different website from <Host>{app.documentHost}</Host>, where this
           app comes from. Continue only if you know that the two belong together.
         </FormMessage>
       )}
       {isOnDevice && (
-        // Any program on the device can receive the code, and a document on the web does not prove which program it is (S27).
+        // A document on the web does not prove which program on the device receives the code (S27).
         <FormMessage tone="warn">
           This app runs on your own device, where any program can call itself <bdi>{app.name}</bdi>
           {app.documentHost !== null && (

@@ -1,10 +1,9 @@
-/** A piece of text, with its style in the names of the page's own colors. */
 type Styled = { text: string; style: string };
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: the patterns match control characters */
-/** SGR (ECMA-48 8.3.117), which sets the style of the text that follows. */
+/** SGR (ECMA-48 8.3.117) sets the style of the text that follows. */
 const SGR = /\u001b\[([0-9;:]*)m/g;
-/** All other sequences and control characters: cursor movement, window titles, links. They have no meaning in a page. */
+/** Cursor movement, window titles and links have no meaning in a page. */
 const OTHER =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: until here */
@@ -21,12 +20,9 @@ const colors: Readonly<Record<number, string>> = {
 type Pen = { color: string; isBold: boolean; isDim: boolean; isUnderlined: boolean };
 const plain: Pen = { color: "", isBold: false, isDim: false, isUnderlined: false };
 
-/**
- * Splits a line of output into pieces, each with one style. The text is never treated as markup. Text that a terminal would overwrite after
- * a carriage return is left out.
- */
+/** Omits text that a terminal would overwrite after a carriage return. */
 export function styledLine(line: string): Styled[] {
-  // The pattern tries each run of carriage returns once, however long it is (S137).
+  // The pattern tries each run of carriage returns only once (S137).
   const text = line.replace(/(?<!\r)\r+$/, "");
   const shown = text.slice(text.lastIndexOf("\r") + 1);
   const found: Styled[] = [];
@@ -45,7 +41,6 @@ export function styledLine(line: string): Styled[] {
   return found;
 }
 
-/** The plain text of the line, for searching and copying. */
 export const plainLine = (line: string): string =>
   styledLine(line)
     .map(({ text }) => text)
@@ -63,7 +58,7 @@ function applyCodes(pen: Pen, codes: readonly number[]): Pen {
     else if (code === 24) now = { ...now, isUnderlined: false };
     else if (code === 39 || (code >= 30 && code <= 37) || (code >= 90 && code <= 97))
       now = { ...now, color: code === 90 ? "text-muted" : (colors[code % 10] ?? "") };
-    // Colors of larger palettes are ignored: the page has no equivalent.
+    // The page has no equivalent for colors of larger palettes.
     else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4;
   }
   return now;

@@ -3,7 +3,6 @@ import { flavors } from "#core/jobs/flavors.ts";
 import { ChoiceRow, Choices, Field, Select, TextArea } from "../fields.client.tsx";
 import { SectionCard } from "../page-layout.tsx";
 
-/** The fields of a run and of a schedule: the command, its environment and its limits. */
 export function JobFields() {
   const sizes = flavors().map(({ name, cpus, memoryBytes }) => ({
     value: name,
@@ -25,7 +24,7 @@ export function JobFields() {
               },
             ]}
           />
-          {/* CSS shows one of the two fields, depending on the choice above; without CSS both are visible. */}
+          {/* CSS shows one of the two fields. Without CSS both are visible. */}
           <div className="group-has-[input[value=space]:checked]:hidden">
             <Field name="image" label="Image" hint="A Docker image name, such as debian or python:3.12." isMono />
           </div>

@@ -19,7 +19,7 @@ import { commandOf, imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, Stag
 
 export const metadata: Metadata = { title: "Jobs" };
 
-/** The filters by their value in the URL; `open` means waiting or running. */
+/** `open` means waiting or running. */
 const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[] }>> = {
   "": { label: "All jobs" },
   open: { label: "Waiting or running", stages: ["SCHEDULING", "RUNNING"] },
@@ -28,7 +28,6 @@ const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[]
   cancelled: { label: stageWords.CANCELED, stages: ["CANCELED"] },
 };
 
-/** The runs of a person or an organization, newest first. */
 export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);
@@ -138,7 +137,7 @@ export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   );
 }
 
-/** The runs of a page of the list. A link whose position is no longer valid shows an empty page. */
+/** A link whose position is no longer valid shows an empty page. */
 async function runsOf({ person, owner }: OwnerPage, search: RunSearch) {
   try {
     return await listRuns(person, owner, search);

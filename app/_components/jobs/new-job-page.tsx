@@ -17,7 +17,6 @@ import { RunnerNotice } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "New job" };
 
-/** Runs a job for a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);
@@ -35,7 +34,6 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   );
 }
 
-/** The initial values: an example that works here, or the spec of an earlier run. */
 export async function startingValues(
   { person, owner }: OwnerPage,
   from: string,

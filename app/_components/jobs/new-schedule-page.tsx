@@ -23,7 +23,6 @@ const choices = [
   { value: "custom", label: "Custom (enter it below)" },
 ];
 
-/** Schedules a job of a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);

@@ -8,7 +8,6 @@ import { currentSession } from "../../_server/session.ts";
 import { Chip, type ChipProps } from "../chip.tsx";
 import { FormMessage } from "../page-layout.tsx";
 
-/** `42 s`, `3 min 5 s`, `2 h 10 min` */
 function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds / 1000);
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -18,22 +17,19 @@ function formatDuration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long a run took, or has taken so far; undefined while it waits. */
+/** Undefined while the run waits. */
 export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): string | undefined {
   return startedAt ? formatDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
 }
 
-/** The command as a person would type it in a terminal. */
 export function commandOf({ command, arguments: given, dockerImage }: JobSpec): string {
   return commandLine([...command, ...given]) || `the default command of the image ${dockerImage}`;
 }
 
-/** The image or the Space in which the job runs. */
 export function imageOrSpaceOf({ dockerImage, spaceId }: JobSpec): string {
   return spaceId ? `Space ${spaceId}` : (dockerImage ?? "");
 }
 
-/** Who or what started a run, in words. */
 export function initiatedBy({ initiator }: Run): string {
   switch (initiator.type) {
     case "webhook":
@@ -47,7 +43,6 @@ export function initiatedBy({ initiator }: Run): string {
   }
 }
 
-/** The stages as pages name them; docs/guides/jobs.md has the API's names. */
 export const stageWords: Readonly<Record<JobStage, string>> = {
   SCHEDULING: "Waiting",
   RUNNING: "Running",
@@ -70,7 +65,6 @@ export function StageChip({ stage, isCancelling }: StageChipProps) {
   return <Chip tone={tones[stage]}>{isCancelling ? "Cancelling" : stageWords[stage]}</Chip>;
 }
 
-/** A notice if this installation currently runs no jobs. Operators get a link to Administration. */
 export async function RunnerNotice() {
   const report = await readRunnerReport();
   if (report.kind === "runs") return null;

@@ -10,24 +10,19 @@ import { plainLine, styledLine } from "./ansi.ts";
 type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string }>;
 
 type RunLogProps = Readonly<{
-  /** The route for the log: new lines as server-sent events, or with `?download` the whole log. */
+  /** Sends new lines as server-sent events, or the whole log with `?download`. */
   logPath: string;
-  /** The latest pieces of the log when the page was rendered. */
   pieces: readonly LogPiece[];
-  /** Whether earlier pieces are left out. */
   isCut: boolean;
   isOver: boolean;
-  /** Shown while there is no output yet. */
   emptyText: string;
 }>;
 
 type Line = { key: string; text: string; stream: string };
 
-/** The number of lines that the page draws. People can download the whole log as a file. */
 const LINES_MAX = 5_000;
 const DRAWN_EVERY_MS = 100;
 
-/** A run's output as it is written. The view follows the output unless the person scrolls up or pauses. */
 export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: RunLogProps) {
   const router = useRouter();
   const [pieces, setPieces] = useState(first);
@@ -58,7 +53,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       waiting.push(...(JSON.parse(data) as LogPiece[]));
       timer ??= setTimeout(draw, DRAWN_EVERY_MS);
     });
-    // The page around the log shows the run's stage, so the page is refreshed.
+    // The page around the log shows the run's stage.
     source.addEventListener("stage", () => startTransition(() => router.refresh()));
     source.addEventListener("over", () => {
       source.close();
@@ -210,7 +205,6 @@ function LogLine({ text, stream }: Readonly<{ text: string; stream: string }>) {
   );
 }
 
-/** Joins pieces into lines: a line may arrive in several pieces. */
 function linesOf(pieces: readonly LogPiece[]): Line[] {
   const lines: Line[] = [];
   const open = new Map<string, Line>();

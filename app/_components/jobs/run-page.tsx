@@ -30,15 +30,10 @@ export const metadata: Metadata = { title: "Job" };
 
 const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
-/** The number of log lines in the page. People can download the whole log as a file. */
 const LINES = 1_000;
-/**
- * The size of the log in the page is limited too, because the output may change its color every few bytes, and the server renders an
- * element for each change (S137).
- */
+/** The server renders an element for each change of color, which the output may have every few bytes (S137). */
 const BYTES = 128 * 1024;
 
-/** One run: its state, its output and its settings. */
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
   const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
   const page = await findJobsPage(org);
@@ -117,7 +112,6 @@ function absentIfRefused(error: unknown): undefined {
 
 const NAME_MAX = 60;
 
-/** A name for the run: the label that a client gave it, or the beginning of its command. */
 function nameOf({ spec }: Run): string {
   if (spec.labels.name) return spec.labels.name;
   const [first = "", ...more] = commandOf(spec).split("\n");

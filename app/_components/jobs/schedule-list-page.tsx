@@ -26,7 +26,6 @@ const notices: Readonly<Record<string, string>> = {
   deleted: "Schedule deleted. Its past runs are kept.",
 };
 
-/** The schedules of a person or an organization. */
 export async function ScheduleListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, home } = await findJobsPage(org);
@@ -50,7 +49,7 @@ export async function ScheduleListPage({ params, searchParams }: OwnerPageProps)
       hrefOf={(page) => hrefWith(path, { page })}
       row={(schedule) => <ScheduleRow key={schedule.id} schedule={schedule} home={home} />}
       empty={
-        // A page may be empty although there are schedules: one with a large spec counts as several, so it can take up the next page too.
+        // A page may be empty although there are schedules, because a schedule with a large spec counts as several.
         <EmptyState
           Icon={CalendarClock}
           title={schedules.total > 0 ? "This page is empty" : "No schedules yet"}

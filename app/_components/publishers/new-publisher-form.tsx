@@ -10,12 +10,9 @@ import { InlineCode } from "../inline-code.tsx";
 import { SectionCard } from "../page-layout.tsx";
 
 type NewPublisherFormProps = Readonly<{
-  /** The service where the jobs run. */
   preset: PresetName;
   action: FormAction;
-  /** The list of publishers. */
   listHref: string;
-  /** This page without a preset. */
   newHref: string;
 }>;
 
@@ -27,7 +24,6 @@ const hints: Readonly<Record<PresetName, string>> = {
   oidc: "Any service that issues ID tokens to its jobs and publishes its keys (OpenID Connect Discovery).",
 };
 
-/** The form of a new trusted publisher, in the terms of the service where the jobs run. */
 export function NewPublisherForm({ preset, action, listHref, newHref }: NewPublisherFormProps) {
   return (
     <div className="grid gap-5">

@@ -17,11 +17,9 @@ import { Tabs } from "../tabs.tsx";
 import { type JobSubject, resourceOf, workflowFiles, workflowOf } from "./workflow.ts";
 
 type PublishersListPageProps = Readonly<{
-  /** Renders the title and the description in the style of the page. */
   header: (add: ReactNode) => ReactNode;
   subject: JobSubject;
   publishers: readonly ListedPublisher[];
-  /** The page that adds a publisher. */
   addHref: string;
   deleteAction: (publisherId: string) => FormAction;
   query: Readonly<Record<string, string | string[] | undefined>>;
@@ -66,11 +64,9 @@ export function PublishersListPage({ header, subject, publishers, addHref, delet
 
 type WorkflowCardProps = Readonly<{
   subject: JobSubject;
-  /** The preset whose example is shown first. */
   first?: PresetName;
 }>;
 
-/** The code for the pipeline, filled in with the URL of this service. */
 function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
   const { ORIGIN } = env();
   const inTurn = [first, ...presetNames.filter((name) => name !== first)];
@@ -103,7 +99,6 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
-  /** The repository to which the publisher's jobs may write, if the list covers several. */
   repo?: ReactNode;
   /** Absent when the list is read-only. */
   onDelete?: FormAction;

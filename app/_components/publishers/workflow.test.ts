@@ -12,7 +12,6 @@ describe("the example pipeline", () => {
     const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide", defaultBranch: "main" } }, origin);
     expect(guide).toContain(workflow);
     expect(workflow).not.toMatch(/\t|undefined| $/m);
-    // Shows that the provider's shell gets the lines of the script unchanged.
     if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
   });
 

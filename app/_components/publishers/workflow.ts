@@ -7,17 +7,14 @@ export type JobSubject = Readonly<
   { repo: Readonly<{ type: RepoType; fullName: string; defaultBranch: string }> } | { username: string }
 >;
 
-/** The parameter `resource` of the exchange (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function resourceOf(subject: JobSubject): string {
   return "repo" in subject ? repoPath(subject.repo.type, subject.repo.fullName).slice(1) : subject.username;
 }
 
-/** A pipeline that gets a token and uses it once, ready to copy. @param origin of this service */
 export function workflowOf(preset: PresetName, subject: JobSubject, origin: string): string {
   return workflows[preset](origin, (spaces) => indented(steps(subject, origin), spaces));
 }
 
-/** The file in which the provider expects the pipeline. */
 export const workflowFiles: Readonly<Record<PresetName, string>> = {
   github: ".github/workflows/publish.yml",
   gitlab: ".gitlab-ci.yml",

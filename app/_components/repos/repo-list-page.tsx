@@ -20,7 +20,6 @@ const orders = [
   { value: "created", label: "Newest" },
 ];
 
-/** All repositories of a type that the reader may see. The URL holds the search, the order and the page. */
 export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; query: Awaited<PageQuery> }>) {
   const session = await currentSession();
   const { Icon, word, words } = repoTypeLooks[type];
@@ -98,7 +97,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
   );
 }
 
-/** A URL may be typed by hand or cut off. Then the page says that the URL is not valid. */
+/** Users may type a URL by hand, so the page says that the URL is not valid. */
 async function listOrNothing(actor: Parameters<typeof listRepos>[0], wanted: RepoQuery): Promise<Listed | undefined> {
   try {
     return await listRepos(actor, wanted);

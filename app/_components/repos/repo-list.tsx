@@ -10,11 +10,9 @@ import { repoTypeLooks } from "./repo-types.ts";
 type RepoListProps = Readonly<{
   label: string;
   repos: readonly Repo[];
-  /** Whether to show the type's icon, in a list of several types. */
   isTypeShown?: boolean;
 }>;
 
-/** A list of repositories. */
 export function RepoList({ label, repos, isTypeShown }: RepoListProps) {
   return (
     <List label={label}>
@@ -49,7 +47,7 @@ function RepoRow({ repo, isTypeShown }: Readonly<{ repo: Repo; isTypeShown: bool
   );
 }
 
-/** A repository on another platform links to that platform, because its page here would have nothing to show. */
+/** The page of a repository on another platform would have nothing to show. */
 function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   const className = "link min-w-0 break-words";
   if (repo.platformId && repo.externalUrl) {
@@ -66,10 +64,9 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** The SDKs that run here, as on the page of a new repository. A README may name others. */
+/** A README may name SDKs that do not run here. */
 const sdkNames: Readonly<Record<string, string>> = { static: "Static page", node: "Node" };
 
-/** Marks a private, gated or read-only repository, and shows the SDK of a Space. */
 export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
   return (
     <>
@@ -94,7 +91,6 @@ const stageLooks: Record<SpaceStage, { word: string; tone: ChipProps["tone"] }> 
   STOPPED: { word: "Stopped", tone: "neutral" },
 };
 
-/** The stage of a Space, in a word. */
 export function SpaceStageChip({ stage }: Readonly<{ stage: SpaceStage }>) {
   const { word, tone } = stageLooks[stage];
   return <Chip tone={tone}>{word}</Chip>;

@@ -9,12 +9,10 @@ import { Card, FormMessage } from "../page-layout.tsx";
 
 type CreatedWebhookProps = Readonly<{
   title?: string;
-  /** Sends a test to the webhook that the form names in `webhookId`, and goes to its page. */
   sendTest: (data: FormData) => Promise<void>;
   children: ReactNode;
 }>;
 
-/** Shows the form's fields. Once the action has generated a secret, shows the secret instead. */
 export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
   const [failure, setFailure] = useState<string>();

@@ -17,7 +17,6 @@ type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: OwnerName; isManag
 /** While a webhook has failed for less than this time, the notice does not mention disabling. */
 const SHORT_MS = 10 * 60_000;
 
-/** Why and since when a webhook is disabled, and what to do about it; or a warning that it will be disabled. */
 export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps) {
   const { id, disabledAt, disabledReason, failingSince, job, madeWith } = webhook;
   const enable = isManager && (
@@ -77,7 +76,6 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
 
 type SendTestFormProps = Readonly<{ webhook: Webhook; home: OwnerName }>;
 
-/** Sends a sample event of the reader's choice immediately. */
 export function SendTestForm({ webhook, home }: SendTestFormProps) {
   const selected = selectedKinds(webhook);
   const usual = selected.find((kind) => kind === "repo.content.update") ?? "discussion.comment.create";
@@ -106,7 +104,6 @@ export function SendTestForm({ webhook, home }: SendTestFormProps) {
   );
 }
 
-/** Sends a first test with a single button, while the webhook has sent nothing yet. */
 export function FirstTestForm({ webhook, home }: SendTestFormProps) {
   return (
     <ActionForm
@@ -122,7 +119,7 @@ export function FirstTestForm({ webhook, home }: SendTestFormProps) {
 type EnabledFormProps = Readonly<{ home: OwnerName; webhookId: string; isEnabled: boolean }> &
   Pick<ButtonLook, "variant" | "size">;
 
-/** Enables or disables a webhook. Both can be undone, so it does not ask for confirmation. */
+/** Asks for no confirmation, because both actions can be undone. */
 export function EnabledForm({ home, webhookId, isEnabled, variant = "secondary", size = "small" }: EnabledFormProps) {
   return (
     <ActionForm

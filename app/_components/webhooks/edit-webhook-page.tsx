@@ -14,7 +14,6 @@ import { webhookName } from "./webhook-list.tsx";
 
 export const metadata: Metadata = { title: "Webhook settings" };
 
-/** Everything about a webhook that can be changed. */
 export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: string }>) {
   const { org = null, webhookId } = await params;
   const { person, owner, home, webhook } = await findWebhookPage(org, webhookId);

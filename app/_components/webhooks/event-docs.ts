@@ -1,6 +1,5 @@
 import type { TestKind } from "@keyhook/sdk";
 
-/** The URL of an event kind in the event catalog (docs/guides/events.md), with a sample payload. */
 export function eventDocsHref(kind: TestKind): string {
   const dot = kind.lastIndexOf(".");
   // The anchor that rehype-slug creates for the heading `repo.content` · `update`.

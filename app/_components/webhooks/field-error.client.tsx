@@ -2,7 +2,7 @@
 
 import { useFormState } from "../action-form.client.tsx";
 
-/** The form's message for a group of checkboxes, which has no field of its own. */
+/** A group of checkboxes has no field of its own. */
 export function FieldError({ name }: Readonly<{ name: string }>) {
   const error = useFormState().errors[name];
   return error ? (

@@ -9,7 +9,7 @@ import type { JobChoice } from "./webhook-fields.tsx";
 const CHOICES_MAX = 50;
 const LABEL_MAX_CHARACTERS = 90;
 
-/** The run that a link names; it may be too old for the list. */
+/** The run may be too old for the list. */
 async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run | undefined): Promise<Run[]> {
   if (known) return [known];
   try {
@@ -20,10 +20,7 @@ async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run
   }
 }
 
-/**
- * The latest runs of an owner whose spec a webhook can copy, each spec once, because a schedule creates many equal runs.
- * @param wanted the ID of a run to list first
- */
+/** Lists each spec once, because a schedule creates many equal runs. @param wanted the ID of a run to list first */
 export async function jobChoices(person: Person, owner: WebhookOwner, wanted = ""): Promise<JobChoice[]> {
   const { runs: latest } = await listRuns(person, owner, { limit: CHOICES_MAX });
   const [chosen] = latest.filter(({ id }) => id === wanted);

@@ -14,10 +14,7 @@ import { WebhookFields } from "./webhook-fields.tsx";
 
 export const metadata: Metadata = { title: "New webhook" };
 
-/**
- * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` prefills the watched items,
- * `job` the run to copy, `url` the target.
- */
+/** Other pages prefill the form by the query: `watch`, `job` and `url`. */
 export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, home } = await findWebhooksPage(org);

@@ -9,28 +9,23 @@ import { controlClass, describedBy, FieldFrame } from "../field-frame.tsx";
 import { repoTypeLooks } from "../repos/repo-types.ts";
 import { useSearch } from "../use-search.client.ts";
 
-/** An item of the search: something that can be watched. */
 type Watchable = Readonly<{
   /** `type:name` */
   item: string;
-  /** The item's full name. */
   fullName?: string;
 }>;
 
 type WatchedFieldProps = Readonly<{
-  /** The current items, as `type:name`. */
+  /** `type:name` */
   watched: readonly string[];
-  /** The route that responds to `?search=` with `{items: Watchable[]}`. */
+  /** Responds to `?search=` with `{items: Watchable[]}`. */
   searchPath: string;
 }>;
 
 const ITEM = /^(user|org|model|dataset|space):\S+$/;
 const NAME = "watched";
 
-/**
- * The watched items of a webhook: the chosen items, each with a checkbox, and a text field with completion. Without JavaScript the field
- * takes items as `type:name`, separated by spaces.
- */
+/** Without JavaScript, the text field takes items as `type:name`, separated by spaces. */
 export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const id = useId();
   const { values, errors } = useFormState();
@@ -133,7 +128,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
               role="option"
               tabIndex={-1}
               aria-selected={index === active}
-              // On mouse down, because before a click the field would lose the focus, which closes the list.
+              // Before a click, the field would lose the focus, which closes the list.
               onMouseDown={(event) => {
                 event.preventDefault();
                 choose(item);
@@ -190,7 +185,6 @@ const looks: Readonly<Record<string, Readonly<{ Icon: LucideIcon; word: string }
   ...repoTypeLooks,
 };
 
-/** The type and the name of an item. */
 export function ItemName({ item }: Readonly<{ item: string }>) {
   const at = item.indexOf(":");
   const [type, name] = [item.slice(0, at), item.slice(at + 1)];

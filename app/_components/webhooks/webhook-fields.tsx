@@ -8,23 +8,18 @@ import { FieldError } from "./field-error.client.tsx";
 import { WatchedField } from "./watched-field.client.tsx";
 import { itemOf, targetName } from "./webhook-list.tsx";
 
-/** A run whose spec a webhook can copy. */
 export type JobChoice = Readonly<{ id: string; label: string }>;
 
 type WebhookFieldsProps = Readonly<{
-  /** The current webhook; absent for a new one. */
   webhook?: Webhook;
   isForOrganization: boolean;
   /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
-  /** The URL of the list of runs. */
   jobsPath: string;
-  /** The route that searches for items to watch. */
   searchPath: string;
 }>;
 
-/** The name of each kind of event, by domain. */
 const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, string]>>> = {
   repo: [
     ["repo.content.update", "Content pushed"],
@@ -105,7 +100,6 @@ export function WebhookFields({ webhook, isForOrganization, watched = [], jobs, 
   );
 }
 
-/** All events, or some kinds of them. */
 function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
   const selected = webhook ? selectedKinds(webhook) : testKinds;
   return (
@@ -150,7 +144,6 @@ function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
   );
 }
 
-/** The kinds of events that a webhook receives. */
 export function selectedKinds({ domains, events }: Pick<Webhook, "domains" | "events">): readonly TestKind[] {
   return events.length > 0 ? events : domains.flatMap((domain) => kindWords[domain].map(([kind]) => kind));
 }
@@ -220,7 +213,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           />
         )}
       </div>
-      {/* If the target is new, the secret may be needed although another choice is selected. Then the field's error must be seen. */}
+      {/* A new target may need the secret although another choice is selected. The field's error must then be visible. */}
       <div className="hidden has-[[aria-invalid=true]]:block group-has-[input[value=own]:checked]/secret:block">
         <Field
           name="secret"

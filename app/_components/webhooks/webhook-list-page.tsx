@@ -25,14 +25,12 @@ const notices: Readonly<Record<string, string>> = {
   "relay-closed": "Relay closed. Its URL no longer works.",
 };
 
-/** The webhooks of a person or an organization: their targets, watched items and delivery results. */
 export async function WebhookListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, home, fullName } = await findWebhooksPage(org);
   const path = webhookListPath(home);
   const webhooks = await listWebhooks(person, owner);
   const recent = await sparklines(webhooks.map(({ id }) => id));
-  // Only people have relays.
   const relays = home === null ? await listRelays(person, person.userId) : null;
   return (
     <>
@@ -64,7 +62,6 @@ export async function WebhookListPage({ params, searchParams }: OwnerPageProps) 
   );
 }
 
-/** A person's relays: the URL of each, whether its receiver is listening, and the number of waiting requests. */
 function RelaysSection({ relays }: Readonly<{ relays: readonly Relay[] }>) {
   return (
     <SectionCard

@@ -18,13 +18,10 @@ import { ItemName } from "./watched-field.client.tsx";
 
 type WebhookListProps = Readonly<{
   webhooks: readonly Webhook[];
-  /** The latest outcomes of deliveries, by webhook. */
   recent: ReadonlyMap<string, Recent>;
-  /** The path of the list; each webhook's page is below it. */
   path: string;
 }>;
 
-/** The number of watched items that are named. Further items are only counted. */
 const NAMED_MAX = 3;
 
 export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
@@ -125,25 +122,22 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
   );
 }
 
-/** The item as `type:name`, or as `type:id` if it was deleted or is no longer readable. The form accepts both. */
+/** `type:name`, or `type:id` if the item was deleted or is no longer readable. The form accepts both. */
 export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
 
-/** An item without a name, in words. */
 export const unnamedItem = ({ type }: Webhook["watched"][number]): string =>
   `${type === "org" ? "an organization" : `a ${type.replace("space", "Space")}`} that was deleted or that you cannot read`;
 
 type SparklineProps = Readonly<{
-  /** In order of time; the last point is now. */
+  /** In order of time. The last point is now. */
   points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
-  /** The share of deliveries that succeeded, from 0 to 1; null if there are none. */
+  /** From 0 to 1. Null if there are no deliveries. */
   share: number | null;
-  /** The time span: "in 24 hours". */
   span: string;
 }>;
 
-/** The outcomes of deliveries as small bars, failed ones on top of delivered ones, with the share as text beside it. */
 function Sparkline({ points, share, span }: SparklineProps) {
   const highest = Math.max(1, ...points.map((point) => point.delivered + point.failed));
   return (
@@ -175,7 +169,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
   );
 }
 
-/** For example `98.4%`. Never 100% if a delivery failed, nor 0% if one succeeded. */
+/** Never 100% if a delivery failed, nor 0% if one succeeded. */
 export function formatShare(share: number): string {
   if (share === 0 || share === 1) return `${share * 100}%`;
   return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)}%`;
@@ -195,7 +189,6 @@ const words = {
   grant_ended: { tone: "bad", text: "Access ended" },
 } as const;
 
-/** Whether the webhook is enabled, and if not, who or what disabled it. */
 export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   if (disabledReason === null) return <Chip tone="good">Enabled</Chip>;
   const { tone, text } = words[disabledReason];
@@ -209,10 +202,9 @@ export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "e
   return domains.includes("repo") ? "all repository events" : "all discussion events";
 }
 
-/** The name that the owner gave the webhook, otherwise the name of its target. */
 export const webhookName = (webhook: Pick<Webhook, "name" | "url" | "job">): string => webhook.name ?? targetName(webhook);
 
-/** The name of a webhook's target on pages. It leaves out the query, which may contain a key. */
+/** Omits the query, which may contain a key. */
 export function targetName({ url, job }: Pick<Webhook, "url" | "job">): string {
   if (url !== null) return url.replace(/[?#].*$/s, (rest) => (rest === "?" || rest === "#" ? "" : `${rest[0]}…`));
   if (!job) return "A job";

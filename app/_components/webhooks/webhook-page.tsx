@@ -49,7 +49,6 @@ const notices: Readonly<Record<string, string>> = {
   enabled: "Enabled. Deliveries that were on hold continue.",
 };
 
-/** One webhook: its settings, its state and its deliveries. */
 export async function WebhookPage({ params, searchParams }: Props) {
   const [{ org = null, webhookId }, given] = await Promise.all([params, searchParams]);
   const page = await findWebhookPage(org, webhookId);
@@ -104,14 +103,13 @@ export async function WebhookPage({ params, searchParams }: Props) {
   );
 }
 
-/** The current query of the page. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {
   try {
     return await readDelivery(person, webhook.id, id, { ownerId: webhook.owner.id });
   } catch (error) {
-    // A link may be to a delivery that was deleted because of its age. Then the page says so and shows the other deliveries.
+    // A link may lead to a delivery that was deleted because of age.
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   }
@@ -189,9 +187,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
   );
 }
 
-/**
- * The list as a form, which replays the selected deliveries together. The bar appears when something is selected, also without JavaScript.
- */
+/** The bar appears when something is selected, also without JavaScript. */
 function ChooseDeliveries({ action, children }: Readonly<{ action: FormAction | undefined; children: ReactNode }>) {
   if (!action) return children;
   return (

@@ -25,7 +25,6 @@ import { appScope } from "./find-app.ts";
 const saved = ({ userCount }: AppDetails, isChanged: boolean): string =>
   isChanged && userCount > 0 ? "Saved. Users of the app are asked for consent again at their next sign-in." : "Saved.";
 
-/** A form for a new app of a person or an organization. */
 const newApp: Scope<[home: OwnerName], Readonly<{ person: Person; home: OwnerName; page: string }>> = {
   argumentCount: 1,
   enter: async (_form, home) => {
@@ -62,7 +61,7 @@ export const createAppAction = formAction(
       from,
     );
     const page = appPath(home, app.id);
-    // Only this response shows the secret, so there is no redirect to the page of an app with a secret.
+    // Only this response shows the secret, so it does not redirect.
     if (!secret) redirect(`${page}?tab=connect&notice=created`);
     return {
       values: { name: app.name, clientId: app.clientId, page: `${page}?tab=connect` },
@@ -104,14 +103,13 @@ export const updatePermissionsAction = formAction(
   appScope,
   { ...permissions, isPkceRequired: ticked },
   async ({ person, appId, details, page, input: { isPkceRequired, ...input }, from }) => {
-    // The box for PKCE is disabled for a public app, so the browser does not send it, and PKCE stays on.
+    // The box for PKCE is disabled for a public app, so the browser does not send the field, and PKCE stays on.
     await updateApp(person, appId, { ...input, ...(details.isConfidential && { isPkceRequired }) }, from);
     revalidatePath(page);
     return { message: "Saved.", values: {} };
   },
 );
 
-/** Adds the first secret, or replaces the current one. */
 export const issueSecretAction = formAction(
   appScope,
   { overlapSeconds: (form) => Number(form.text("overlapSeconds")) },
@@ -146,7 +144,7 @@ export const bindAction = formAction(appScope, { orgId: text }, async ({ person,
 
 export const unbindAction = formAction(appScope, {}, async ({ person, appId, details, page, from }) => {
   await unbindApp(person, appId, from);
-  // After the change, the organization's administrators no longer see an app that somebody else owns, so its page cannot be shown.
+  // The organization's administrators no longer see an app that somebody else owns.
   redirect(
     details.isOwner
       ? `${page}?tab=permissions&notice=unbound`
@@ -159,7 +157,6 @@ export const requestPrivilegeAction = formAction(appScope, {}, async ({ person, 
   redirect(`${page}?tab=permissions&notice=privilege-asked`);
 });
 
-/** The form accepts hours, because one field for days and shorter times is then enough. */
 export const setTokenDurationAction = formAction(
   appScope,
   { tokenHours: text },
@@ -202,7 +199,7 @@ export const setKeysAction = formAction(appScope, { jwks: text, jwksUri: text },
   try {
     await setKeys(person, appId, input, from);
   } catch (error) {
-    // A private key that was pasted by mistake is not shown again, because others may see or copy the screen.
+    // The screen must not show a private key that was pasted by mistake, because others may see the screen.
     if (!isServiceError(error) || error.field !== "jwks" || !hasPrivateKey(input.jwks)) throw error;
     return { errors: { jwks: error.message }, values: { jwks: "", jwksUri: input.jwksUri } };
   }

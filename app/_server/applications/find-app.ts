@@ -8,21 +8,16 @@ import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import { appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
 
-/** The owner whose apps a page shows, and the signed-in person. Only administrators may see an organization's apps. */
 export function findAppsPage(home: OwnerName, page = "applications"): Promise<OwnerPage> {
   return findOwnerPage(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
 }
 
-/**
- * The app that a URL names and the signed-in person, read once per request. 404 for an unknown app, or an app that the person does not
- * manage (S136).
- */
+/** 404 for an unknown app, and for an app that the user does not manage (S136). */
 export const findManagedApp = cache(async (appId: string): Promise<{ person: Person; details: AppDetails }> => {
   const person = await requirePerson(`/settings/applications/${encodeURIComponent(appId)}`);
   return { person, details: await orNotFound(getApp(person, appId)) };
 });
 
-/** The owner under whose settings the person finds the app's page. */
 export function appHome({ organization, boundOrganization, isOwner }: AppDetails): OwnerName {
   return organization?.name ?? (isOwner ? null : (boundOrganization?.name ?? null));
 }
@@ -30,13 +25,10 @@ export function appHome({ organization, boundOrganization, isOwner }: AppDetails
 type OnApp = Readonly<{
   person: Person;
   appId: string;
-  /** The app before the change. */
   details: AppDetails;
-  /** The path of the app's page. */
   page: string;
 }>;
 
-/** The scope of a form about one app. The action is bound to the app's ID. */
 export const appScope: Scope<[appId: string], OnApp> = {
   argumentCount: 1,
   enter: async (_form, appId) => {

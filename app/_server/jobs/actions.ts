@@ -11,7 +11,7 @@ import { jobPath, type OwnerName, schedulesPath } from "../paths.ts";
 import { findJobsPage } from "./find-jobs-page.ts";
 import { submittedJob, withFormFieldNames } from "./job-form.ts";
 
-/** Actions are bound to the owner of the page, and some to a run or a schedule. core decides whether the person may act on these. */
+/** core decides whether the user may act on the run or the schedule. */
 const jobScope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findJobsPage(home) };
 
 export const runJobAction = formAction(jobScope, { job: submittedJob }, async ({ person, owner, home, input, from }) => {

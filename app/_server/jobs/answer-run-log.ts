@@ -12,11 +12,7 @@ import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { sessionToken } from "../session.ts";
 
-/**
- * A run's log for a person with a session. With `?download` it is a file, otherwise server-sent events: `log` with numbered chunks,
- * so that a reconnecting browser continues after the last one; `stage` when the run's stage changes; and at the end `over` with the last
- * stage.
- */
+/** With `?download` a file, otherwise server-sent events: numbered chunks as `log`, then `stage` for changes and `over` at the end. */
 export async function answerRunLog(
   request: Request,
   { params }: Pick<OwnerPageProps<{ runId: string }>, "params">,
@@ -44,7 +40,6 @@ export async function answerRunLog(
   }
 }
 
-/** Returns a function that checks, on each call, whether the person behind the cookie may see the run. */
 async function accessCheck(home: OwnerName, runId: string) {
   const token = await sessionToken();
   return async () => {

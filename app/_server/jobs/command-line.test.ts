@@ -14,7 +14,6 @@ test("a command is split into words; if it uses shell syntax, a shell runs it", 
     ["", []],
   ];
   for (const [line, words] of read) expect(commandWords(line), line).toEqual(words);
-  // In reverse: the displayed text can be entered again.
   for (const words of [
     ["python", "-c", "print('hi')"],
     ["sh", "-c", "a | b"],

@@ -1,10 +1,7 @@
-/** Characters that only a shell understands, outside of quotes: pipes, lists, redirections, patterns, variables, comments. */
+/** Characters outside of quotes that only a shell understands. */
 const SHELL_SYNTAX = /[|&;<>$`*?(){}~#\n]/;
 
-/**
- * Splits a typed command into the words that start a job. If it needs a shell, a shell gets the whole line.
- * @returns undefined if a quote is not closed
- */
+/** If the command needs a shell, a shell gets the whole line. @returns undefined if a quote is not closed */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -43,7 +40,6 @@ function closingQuote(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** Writes the words of a command as a person would type them. */
 export function commandLine(words: readonly string[]): string {
   const [shell, option, script] = words;
   const isScript = words.length === 3 && /^(\/bin\/)?(ba)?sh$/.test(shell ?? "") && option === "-c" && script;
@@ -59,10 +55,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/**
- * Reads `NAME=value`, one per line; quoted values may span several lines.
- * @returns the variables, or the number of the first invalid line
- */
+/** Quoted values may span several lines. @returns the variables, or the number of the first invalid line */
 export function variablesOf(text: string): { variables: Record<string, string> } | { wrongLine: number } {
   const variables: Record<string, string> = {};
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -74,7 +67,7 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     const parts = [first];
     const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    // Each step of the loop examines only the new line. Examining all lines again each time would take minutes for a large field (S138).
+    // Examining all lines again each time would take minutes for a large field (S138).
     for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
       const line = lines[at];

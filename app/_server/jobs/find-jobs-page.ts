@@ -3,7 +3,6 @@ import { orNotFound } from "../or-not-found.ts";
 import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 
-/** The owner whose jobs a page or a form is about, and the signed-in person. */
 export function findJobsPage(home: OwnerName): Promise<OwnerPage> {
   return findOwnerPage(home, "jobs", async (person, id) => {
     await orNotFound(requireJobs(person, "job.read", { kind: "organization", id }));

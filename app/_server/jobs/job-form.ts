@@ -4,7 +4,6 @@ import type { FormValues } from "../../_components/form-state.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { commandLine, commandWords, variableLines, variablesOf } from "./command-line.ts";
 
-/** The form's field for each property of the API's body. */
 const fieldOf: Readonly<Record<string, string>> = {
   dockerImage: "image",
   spaceId: "space",
@@ -16,7 +15,7 @@ const fieldOf: Readonly<Record<string, string>> = {
   timeoutSeconds: "minutes",
 };
 
-/** The submitted job, as the API's spec. @throws ServiceError with every wrong field */
+/** @throws ServiceError with every wrong field */
 export async function submittedJob(form: SubmittedForm): Promise<{ spec: JobSpec; secrets: Record<string, string> }> {
   const isSpace = form.text("source") === "space";
   const typed = await checkAll({
@@ -60,7 +59,6 @@ function variables(form: SubmittedForm, field: "environment" | "secrets"): Recor
   throw wrong(field, `Line ${read.wrongLine} is not valid. Write NAME=value, one per line, and close each quotation mark.`);
 }
 
-/** The values of the form for a spec, so that people can change a job and run it again. */
 export function jobFormValues(spec: JobSpec): FormValues {
   return {
     source: spec.spaceId ? "space" : "image",
@@ -75,7 +73,7 @@ export function jobFormValues(spec: JobSpec): FormValues {
   };
 }
 
-/** core's errors name the API's properties; this replaces them with the form's fields. */
+/** core's errors name the API's properties, which differ from the form's fields. */
 export async function withFormFieldNames<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -8,14 +8,12 @@ import { formAction, type Scope, text } from "../form-action.ts";
 import { type ByPerson, type OnRepo, personAt, repoAt } from "../scopes.ts";
 import { ownPublishersPath, repoPublishersPath } from "./publisher-paths.ts";
 
-/** The fields of all presets. A form has only the fields of one preset, and core accepts no others. */
+/** A form has only the fields of one preset, and core accepts no others. */
 const fields = Object.fromEntries(
   Object.values(presets).flatMap((preset) => preset.fields.map(({ name }) => [name, text] as const)),
 );
 
-/**
- * The path of the preset's form, to which a person returns after authenticating. The browser sends the preset, so it may have any value.
- */
+/** The browser sends the preset, so it may have any value. */
 const newPage = (preset: string): string => `/new${isPresetName(preset) ? `?from=${preset}` : ""}`;
 
 const newOnRepo: Scope<[repo: RepoName, preset: string], OnRepo & Readonly<{ preset: string }>> = {

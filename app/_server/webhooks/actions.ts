@@ -21,15 +21,11 @@ import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhooksPage } from "./find-webhook-page.ts";
 
-/**
- * Actions are bound to the owner of the page, and most to a webhook. core checks that the owner owns the webhook, and whether the person
- * may act on it.
- */
+/** core checks the webhook's owner and the user's rights. */
 const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
 
-/** Shows a generated secret once, or redirects to the webhook if none was generated. */
 export const createWebhookAction = formAction(scope, webhookFields, async ({ person, owner, home, input, from }) => {
   const { signing } = input;
   const asked = signing === "generate" ? ({ generate: true } as const) : signing === "own" ? input.secret : null;
@@ -75,10 +71,7 @@ export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner,
   redirect(`${webhookListPath(home)}?notice=deleted`);
 });
 
-/**
- * How long an action waits for the target's response, so that the next page already shows it. A later response appears through the live
- * tail.
- */
+/** The next page then already shows the target's response. A later response appears through the live tail. */
 const WAIT_MS = 4_000;
 
 const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));
@@ -88,7 +81,6 @@ export const sendTestAction = formAction(scope, { kind }, async ({ person, owner
   redirect(deliveryHref(webhookPath(home, webhookId), deliveryId));
 });
 
-/** The first test, from the form that created the webhook. If it is refused, the webhook's page offers the button again. */
 export async function sendFirstTestAction(home: OwnerName, data: FormData): Promise<void> {
   const webhookId = new SubmittedForm(data).text("webhookId");
   await sendTestAction(home, webhookId, { values: {}, errors: {} }, data);
@@ -115,7 +107,6 @@ export const replaySelectedAction = formAction(
 );
 
 const HOUR_MS = 3_600_000;
-/** The maximum length of a page's query, which the browser sends back. */
 const QUERY_MAX_CHARACTERS = 2_000;
 
 export const replayFailedAction = formAction(
@@ -161,7 +152,7 @@ export const deleteViewAction = formAction(
   },
 );
 
-/** @param query from the browser, so it may have any value and is encoded again */
+/** @param query from the browser, so it may have any value */
 const withQuery = (query: string): string => `?${new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS))}`;
 
 function deliveryHref(page: string, deliveryId: string, query = ""): string {
@@ -170,16 +161,15 @@ function deliveryHref(page: string, deliveryId: string, query = ""): string {
   return `${page}?${parameters}`;
 }
 
-/** Only people have relays. @param name from the page, which may be out of date */
+/** Only users have relays. @param name from the page, which may be out of date */
 export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, async ({ person, page, from }, name: string) => {
   await closeRelay(person, person.userId, givenText(name), from);
   redirect(`${page}?notice=relay-closed`);
 });
 
-/** The webhook from the form. The fields of the target that was not chosen are ignored. */
 function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
   const events = form.all("events");
-  // For core an empty list means all kinds, but a person who unticked every box means none. So `[""]` is sent, which core refuses.
+  // For core an empty list means all kinds, but no ticked box means none. core refuses `[""]`.
   const ticked = form.text("hears") === "some" ? (events.length > 0 ? events : [""]) : testKinds;
   return { name: form.text("name"), ...submittedTarget(form), watched: submittedItems(form), events: ticked };
 }
@@ -196,10 +186,7 @@ const ITEM = new RegExp(`^(${watchTypes.join("|")}):(.+)$`, "s");
 /** More items than core accepts. A form may have megabytes of items (S137). */
 const ITEMS_MAX = 2_000;
 
-/**
- * The watched items, as `type:name` from checkboxes and from a text field that may contain several. core refuses items without a known
- * type.
- */
+/** `type:name` from checkboxes, and from a text field that may contain several. core refuses items without a known type. */
 function submittedItems(form: SubmittedForm): WatchedItemInput[] {
   const texts = form.all("watched").flatMap((text) => text.split(/[\s,]+/, ITEMS_MAX).filter(Boolean));
   return texts.slice(0, ITEMS_MAX).map((text) => {

@@ -5,7 +5,6 @@ import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { currentSession, personLookup } from "../session.ts";
 
-/** Streams the changes of a webhook's deliveries as server-sent events, while the session lasts and the person may read the webhook. */
 export async function answerActivityStream(
   request: Request,
   { params }: Pick<OwnerPageProps<{ webhookId: string }>, "params">,

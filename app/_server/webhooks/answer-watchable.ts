@@ -6,7 +6,6 @@ import { listRepos } from "#core/hub/repos/list-repos.ts";
 import { searchOf } from "../page-query.ts";
 import { currentSession } from "../session.ts";
 
-/** Responds with `{items}`: the items that the person may watch and that match the text typed so far. */
 export async function answerWatchable(request: Request): Promise<Response> {
   const session = await currentSession();
   if (!session) return Response.json({ items: [] }, { status: 401, headers: { "Cache-Control": "no-store" } });
@@ -14,15 +13,10 @@ export async function answerWatchable(request: Request): Promise<Response> {
   return Response.json({ items: await findWatchable(personActor(session), typed) }, { headers: { "Cache-Control": "no-store" } });
 }
 
-/** An item of the form's completion list. */
 type FoundWatchable = { item: string; fullName?: string };
 
 const FOUND_MAX = 8;
 
-/**
- * The items to watch that match the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. Users and organizations match by the beginning of
- * the name. Repositories match by words of the name; only those that the person may read are found.
- */
 async function findWatchable(person: Person, typed: string): Promise<FoundWatchable[]> {
   const [, type = "", text = ""] = /^(?:(user|org|model|dataset|space):)?(.*)$/s.exec(typed.trim()) ?? [];
   const isOfRepos = isRepoType(type);

@@ -6,7 +6,6 @@ import { orNotFound } from "../or-not-found.ts";
 import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 
-/** The owner whose webhooks a page or a form is about, and the signed-in person. */
 export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
   return findOwnerPage(home, "webhooks", (person, id) =>
     may(person, "webhook.read", webhookNamespace({ kind: "organization", id })),
@@ -15,10 +14,7 @@ export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
 
 export type WebhookPage = OwnerPage & Readonly<{ webhook: Webhook; isManager: boolean }>;
 
-/**
- * The webhook that a URL names and the signed-in person, read once per request. 404 if the webhook does not exist, the person may not see
- * it (S136), or the owner in the URL does not own it.
- */
+/** 404 if the webhook does not exist, the user may not see it (S136), or the owner in the URL does not own it. */
 export const findWebhookPage = cache(async (home: OwnerName, webhookId: string): Promise<WebhookPage> => {
   const context = await findWebhooksPage(home);
   const webhook = await orNotFound(findWebhook(context.person, webhookId, { of: context.owner.id }));

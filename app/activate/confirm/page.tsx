@@ -17,10 +17,7 @@ import { readDevicePage } from "../read-device-page.ts";
 
 export const metadata: Metadata = { title: "Is this your device?" };
 
-/**
- * Asks, before anything is granted (S64), whether the request is the person's own. An attacker may send people the code of the attacker's
- * own device; this page warns them (RFC 8628 §5.4).
- */
+/** An attacker may send users the code of the attacker's own device (S64, RFC 8628 §5.4). */
 export default async function ConfirmPage() {
   const page = await readDevicePage();
   if (page.step === "over") return <CodeOver reason={page.reason} />;
@@ -59,7 +56,6 @@ export default async function ConfirmPage() {
   );
 }
 
-/** A summary: the app, its device and IP address, and the requested scopes. */
 function DeviceFacts({ request }: Readonly<{ request: DeviceRequest }>) {
   const { device, requestedAt, consent } = request;
   const { app, scopes, alreadyGranted } = consent;
@@ -106,7 +102,6 @@ function Fact({ label, picture, children }: FactProps) {
   );
 }
 
-/** A code to compare with the one on a device, drawn like the field: two boxes of four characters. */
 function UserCode({ userCode }: Readonly<{ userCode: string }>) {
   const [first, second] = userCode.split("-");
   return (

@@ -12,7 +12,6 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: page.step === "ask" ? `Authorize ${page.request.consent.app.name}` : "Connect a device" };
 }
 
-/** The permissions modal for a device. It asks the same as for an app in the browser. */
 export default async function DevicePermissionsPage() {
   const page = await readDevicePage();
   if (page.step === "over") return <CodeOver reason={page.reason} />;

@@ -7,7 +7,7 @@ import { Outcome } from "../code-over.tsx";
 
 export const metadata: Metadata = { title: "Your device is authorized" };
 
-/** @param searchParams `app`: the client ID. The app is named only to a person who has allowed it: anybody can create such a URL. */
+/** @param searchParams `app`: the client ID. The page names the app only to users who allowed it, because anybody can create such a URL */
 export default async function SuccessPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await currentSession();
   const app = session && (await findAllowedApp(session.user.id, textOf((await searchParams).app)));

@@ -22,7 +22,6 @@ import { APPS_PATH } from "../paths.ts";
 
 export const metadata: Metadata = { title: "OAuth apps · Administration" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   verified: "App verified. Users see this on the consent page.",
   unverified: "Verification removed.",
@@ -40,7 +39,6 @@ const stateLabels: Record<AppState, string> = {
   self_registered: "Registered themselves",
 };
 
-/** Every OAuth app of the installation. The operator decides which ones people may trust. */
 export default async function AdminAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);
@@ -171,7 +169,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
 
 type ActionProps = Omit<AppRowProps, "isRecent">;
 
-/** The button to unblock an app, or to set or remove the verified mark. Apps that come with the service need no mark. */
+/** Apps that come with the service need no mark. */
 function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt
@@ -185,10 +183,7 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
   );
 }
 
-/**
- * Token exchange lets the holder of the app's secret act for every member of the organization, so allowing and revoking it ask for
- * confirmation.
- */
+/** Token exchange lets the holder of the app's secret act for every member of the organization. */
 function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);

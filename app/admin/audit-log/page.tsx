@@ -10,7 +10,6 @@ export const metadata: Metadata = { title: "Audit log · Administration" };
 
 const BASE = "/admin/audit-log";
 
-/** The audit log of the whole installation. */
 export default async function AdminAuditLogPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [operator, query, { keepDays }] = await Promise.all([requireOperator(BASE), searchParams, readAuditRetention()]);
   return (

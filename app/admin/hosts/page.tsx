@@ -12,7 +12,6 @@ import { DocumentsSection, RulesSection } from "./sections.tsx";
 
 export const metadata: Metadata = { title: "App hosts · Administration" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Saved.",
   allowed: "Rule added.",
@@ -20,7 +19,7 @@ const notices: Record<string, string> = {
   removed: "Rule deleted.",
 };
 
-/** Which metadata documents are accepted (S87), and which have been seen. */
+/** S87. */
 export default async function HostsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(HOSTS_PATH);

@@ -98,7 +98,7 @@ function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>)
   );
 }
 
-/** Whether apps of this host are accepted now, and the rule that decides it if the host has no rule of its own. */
+/** Names the deciding rule if the host has no rule of its own. */
 function HostState({ hostDecision, hostname }: Pick<ListedClientDocument, "hostDecision" | "hostname">) {
   const { isAllowed, rule, policy } = hostDecision;
   const by = rule && rule.host !== hostname ? ` by the rule for ${rule.host}` : "";
@@ -112,7 +112,7 @@ const RULES_PAGE_SIZE = 10;
 
 export async function RulesSection({ operator, query }: Readonly<{ operator: Person; query: HostsQuery }>) {
   const { items, page, pageSize, total } = await listHostRules(operator, { page: query.rules, pageSize: RULES_PAGE_SIZE });
-  // Redirects to the last page if the requested one is after it, for example because rules were removed.
+  // Leads to the last page if the requested page no longer exists.
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, rules: Math.ceil(total / pageSize) }));
   return (
     <div id={RULES} className="scroll-mt-5">

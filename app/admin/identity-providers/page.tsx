@@ -21,7 +21,6 @@ import { addProviderAction, removeProviderAction, switchProviderAction, updatePr
 
 export const metadata: Metadata = { title: "Identity providers · Administration" };
 
-/** The identity providers. Their number is limited, so the list has no pages. */
 export default async function IdentityProvidersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const operator = await requireOperator("/admin/identity-providers");
   const [providers, query] = await Promise.all([listIdentityProviders(operator), searchParams]);

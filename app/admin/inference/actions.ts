@@ -28,7 +28,6 @@ export const addProviderAction = formAction(
   },
 );
 
-/** Shows the provider's response on the same page. */
 export const testProviderAction = formAction(scope, {}, async ({ operator }, providerId: string) => {
   const tested = await testProvider(operator, providerId);
   if (!tested.isReached) throw new ServiceError("upstream_error", tested.problem);

@@ -10,7 +10,6 @@ import { removeAllowanceAction, setAllowanceAction } from "./actions.ts";
 
 type AllowancesSectionProps = Readonly<{ allowances: readonly AllowanceRow[]; isRecent: boolean }>;
 
-/** The general monthly allowance, and the exceptions. */
 export function AllowancesSection({ allowances, isRecent }: AllowancesSectionProps) {
   return (
     <SectionCard

@@ -24,7 +24,6 @@ import { ProviderSection } from "./provider-section.tsx";
 
 export const metadata: Metadata = { title: "Inference · Administration" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   added: "Provider added. Test it, then offer its models.",
   key: "Key saved. Requests use it from now on.",
@@ -37,7 +36,6 @@ const notices: Record<string, string> = {
   rates: "Rates changed.",
 };
 
-/** The gateway's providers, the limits, and the usage. */
 export default async function AdminInferencePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(INFERENCE_PATH);
@@ -123,7 +121,6 @@ function Usage({ usage: { tokens, requests, consumers } }: Readonly<{ usage: Ins
 
 type RatesSectionProps = Readonly<{ rates: InferenceRates; isRecent: boolean }>;
 
-/** The limits for requests per minute. */
 function RatesSection({ rates: { perUser, perApp }, isRecent }: RatesSectionProps) {
   return (
     <SectionCard
@@ -152,7 +149,6 @@ function RatesSection({ rates: { perUser, perApp }, isRecent }: RatesSectionProp
   );
 }
 
-/** The form of a new provider. Its models are added after a test. */
 function NewProvider() {
   return (
     <SectionCard

@@ -21,7 +21,6 @@ import {
 
 type PartProps = Readonly<{ provider: ListedProvider; isRecent: boolean }>;
 
-/** A provider, its models, and the actions on both. */
 export function ProviderSection({ provider, isRecent }: PartProps) {
   const { name, baseUrl, hasKey, last4, isOwnNetworkAllowed, disabledAt, createdAt } = provider;
   return (

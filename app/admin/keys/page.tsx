@@ -18,7 +18,6 @@ export const metadata: Metadata = { title: "Signing keys · Administration" };
 
 const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   rotated: `New keys are published. They will be used in ${minutes} minutes, when apps have had time to fetch them.`,
   replaced: "New keys are in use. The previous keys are withdrawn: ID tokens signed with them are no longer accepted.",
@@ -31,7 +30,6 @@ const states: Record<SigningKeyState, { label: string; tone: ChipProps["tone"] }
   retired: { label: "Withdrawn", tone: "neutral" },
 };
 
-/** The keys with which apps verify ID tokens. */
 export default async function AdminKeysPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/keys");

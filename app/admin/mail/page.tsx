@@ -14,7 +14,6 @@ import { AdminCommand } from "../admin-command.tsx";
 
 export const metadata: Metadata = { title: "Mail · Administration" };
 
-/** The mail server, a test, and the messages that were not sent. */
 export default async function AdminMailPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");
@@ -108,7 +107,7 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
 type TestStateProps = Readonly<{
   test: EmailState;
   testId: string;
-  /** Whether there is no mail server, so that messages are kept. */
+  /** Without a mail server, messages are kept. */
   isKept: boolean;
 }>;
 

@@ -19,7 +19,6 @@ export const metadata: Metadata = { title: "Organizations · Administration" };
 
 const plans = [...organizationPlans, "none"] as const;
 
-/** Every organization of the installation, with its plan and a contact. */
 export default async function AdminOrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);

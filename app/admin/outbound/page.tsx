@@ -14,7 +14,6 @@ export const metadata: Metadata = { title: "Outbound requests · Administration"
 
 const PAGE = "/admin/outbound";
 
-/** The rules for requests to URLs that others choose, and a form to check one URL. */
 export default async function AdminOutboundPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(PAGE);

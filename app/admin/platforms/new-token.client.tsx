@@ -3,7 +3,6 @@
 import { useFormState } from "../../_components/action-form.client.tsx";
 import { SecretOnce } from "../../_components/copyable.tsx";
 
-/** The token that the enclosing form has just created. */
 export function NewToken() {
   const { secret } = useFormState();
   return (

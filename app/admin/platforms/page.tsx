@@ -15,7 +15,6 @@ import { NewToken } from "./new-token.client.tsx";
 
 export const metadata: Metadata = { title: "Platforms · Administration" };
 
-/** The external systems that report their own repositories. Their number is limited, so the list has no pages. */
 export default async function PlatformsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const operator = await requireOperator("/admin/platforms");
   const [platforms, query] = await Promise.all([listPlatforms(operator), searchParams]);

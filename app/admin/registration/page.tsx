@@ -11,13 +11,12 @@ import { SwitchCard } from "../switch-card.tsx";
 
 export const metadata: Metadata = { title: "Registration · Administration" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   on: "Apps can now register themselves.",
   off: "Apps can no longer register themselves. Registered apps are kept.",
 };
 
-/** The switch for dynamic registration (RFC 7591). */
+/** RFC 7591. */
 export default async function RegistrationPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const operator = await requireOperator("/admin/registration");
   const [{ isOn, changedAt }, { total }, query] = await Promise.all([

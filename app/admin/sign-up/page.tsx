@@ -15,7 +15,6 @@ const notices: Record<string, string> = {
   invited: "Only invited people can now create an account. Existing accounts are kept.",
 };
 
-/** The switch for open sign-up. */
 export default async function SignUpPolicyPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   await requireOperator("/admin/sign-up");
   const [{ isOpen, changedAt }, { notice }] = await Promise.all([readSignUpPolicy(), searchParams]);

@@ -18,7 +18,6 @@ export const metadata: Metadata = { title: "Storage · Administration" };
 
 const kinds = ["user", "organization"] as const;
 
-/** The owners that store the most, with their quotas. */
 export default async function AdminStoragePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);

@@ -20,7 +20,6 @@ const stateLabels: Record<UserState, string> = {
   unverified: "Address not verified",
 };
 
-/** Every account of the installation. */
 export default async function AdminUsersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);

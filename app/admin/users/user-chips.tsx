@@ -4,7 +4,6 @@ type UserChipsProps = Readonly<{
   user: Readonly<{ isOperator: boolean; disabledAt: Date | null; emailVerifiedAt: Date | null }>;
 }>;
 
-/** The unusual states of an account. */
 export function UserChips({ user: { isOperator, disabledAt, emailVerifiedAt } }: UserChipsProps) {
   return (
     <>

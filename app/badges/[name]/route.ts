@@ -5,7 +5,7 @@ import { env } from "#core/env.ts";
 
 const KEPT_SECONDS = 24 * 60 * 60;
 
-/** A sign-in badge with the name of this instance. Other sites show it, so it is public and may be cached. */
+/** Other sites show the badge, so it is public. */
 export async function GET(request: Request, { params }: { params: Promise<{ name: string }> }): Promise<Response> {
   const asked = parseBadgeName((await params).name);
   if (!asked) return new Response("This badge does not exist.\n", { status: 404 });

@@ -21,7 +21,6 @@ import { addToCollectionPath, newCollectionPath } from "../collections-path.ts";
 
 export const metadata: Metadata = { title: "New collection item" };
 
-/** Adds the repository from which the person came to one of their collections. */
 export default async function AddToCollectionPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const type = repoTypes.find((one) => one === textOf(query.type));

@@ -21,7 +21,6 @@ export async function generateMetadata({ params }: GuidePageProps): Promise<Meta
   return guide ? { title: guide.label, description: fillInProse(guide.use, instanceFilling()) } : {};
 }
 
-/** A guide from `docs/guides/*.md`, with examples for the reader's own app. */
 export default async function GuidePage({ params, searchParams }: GuidePageProps) {
   const guide = await readGuide((await params).slug);
   if (!guide) notFound();
@@ -80,7 +79,6 @@ function Neighbor({ guide, way }: Readonly<{ guide: Guide | undefined; way: "pre
 
 type FilledWithProps = Readonly<{ reader: Reader; slug: string }>;
 
-/** Names the app in the examples of a guide, and lets the reader choose another of their apps. */
 function FilledWith({ reader: { app, apps, isSignedIn, filling }, slug }: FilledWithProps) {
   return (
     <aside aria-label="Values in the examples" className="mb-5 rounded-card border border-line bg-surface px-4 py-3 text-small">

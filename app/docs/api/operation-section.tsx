@@ -10,7 +10,6 @@ import { FieldLine, SchemaFields, typeOf } from "./schema-fields.tsx";
 
 type OperationSectionProps = Readonly<{ document: ApiDocument; entry: ReferenceOperation; isEvent?: boolean }>;
 
-/** One operation, below its title: what it does, its parameters, its responses, and a request to copy. */
 export function OperationSection({ document, entry, isEvent }: OperationSectionProps) {
   const { id, method, path, operation, alike } = entry;
   const { own, shared } = splitResponses(operation);

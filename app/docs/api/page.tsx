@@ -13,7 +13,6 @@ import { DocsFrame } from "../docs-frame.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 
-/** The start of the reference: the API's base URL, authentication, errors, and every operation by its tag. */
 export default async function ApiReferencePage() {
   const document = apiDocument();
   if (!document) notFound();
@@ -97,7 +96,6 @@ export default async function ApiReferencePage() {
   );
 }
 
-/** The errors that operations share, each once, by status. */
 function ErrorList({ document }: Readonly<{ document: ApiDocument }>) {
   const refs = new Map(
     Object.values(document.paths)

@@ -7,7 +7,6 @@ const DEPTH_MAX = 5;
 
 type SchemaFieldsProps = Readonly<{ document: ApiDocument; schema: ApiSchema; depth?: number }>;
 
-/** The fields of a schema, each with its type and whether it is required. Nested fields are collapsed. */
 export function SchemaFields({ document, schema, depth = 0 }: SchemaFieldsProps) {
   const resolved = itemOf(document, schema);
   const choices = resolved.anyOf ?? resolved.oneOf;
@@ -98,7 +97,6 @@ export function FieldLine({ name, type, isRequired }: Readonly<{ name: string; t
   );
 }
 
-/** The limits of a value, beyond its type. */
 function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   const { enum: choices, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, default: fallback } = schema;
   const limits = [
@@ -120,7 +118,6 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   );
 }
 
-/** The schema of a list's items; any other schema as it is. */
 function itemOf(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const resolved = resolveSchema(document, schema);
   return resolved.items && !resolved.properties ? itemOf(document, resolved.items) : resolved;

@@ -12,7 +12,6 @@ export const metadata: Metadata = { title: "Badges" };
 const sizeNames = { sm: "Small", md: "Medium", lg: "Large" } as const;
 const groundOf = { light: "bg-badge-light", dark: "bg-badge-dark" } as const;
 
-/** The sign-in badges on light and dark backgrounds, with the HTML to paste. */
 export default function BadgesPage() {
   const { BRAND_NAME, ORIGIN } = env();
   return (

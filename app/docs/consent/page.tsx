@@ -9,7 +9,6 @@ import { SiteFrame } from "../../_components/site-frame.tsx";
 
 export const metadata: Metadata = { title: "What authorizing an app means" };
 
-/** The page behind "What does this mean?" on the permissions modal. It is for people, not for developers. */
 export default function ConsentHelpPage() {
   const { BRAND_NAME } = env();
   return (
@@ -107,7 +106,6 @@ export default function ConsentHelpPage() {
   );
 }
 
-/** Everything that an app can request, in the words of the consent page. */
 function ScopeGlossary() {
   return scopeGroups.map(({ group, label }) => (
     <section key={group} aria-label={label} className="border-line px-4 py-4 not-first:border-t sm:px-5">

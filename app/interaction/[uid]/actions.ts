@@ -15,7 +15,7 @@ import { interactionCookies, interactionPath } from "./read-consent-page.ts";
 
 const fields = { uid: text, decision: text, ticked: tickedConsent };
 
-/** Authorize or Cancel. core compares everything in the form with the request (S25, S31, S33). */
+/** core compares everything in the form with the request (S25, S31, S33). */
 export const decide = formAction(anybody, fields, async ({ input, from }) => {
   try {
     redirect(await decideConsent(input, from));
@@ -34,7 +34,7 @@ async function decideConsent({ uid, decision, ticked }: Input<typeof fields>, fr
   return grantConsent(at, session, ticked, from);
 }
 
-/** The second press of a double click redirects to the same URL as the first; a later replay gets a 400 (S25). */
+/** The second press of a double click redirects like the first. A later replay gets a 400 (S25). */
 async function refuseReplay(uid: string): Promise<void> {
   const url = await findAnsweredUrl(await interactionCookies(uid));
   if (url) redirect(url);

@@ -15,10 +15,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: page.step === "ask" ? `Authorize ${page.request.app.name}` : "Sign in" };
 }
 
-/**
- * The permissions modal: what an app requests, and the person's answer. It is a form that works without JavaScript; when server.ts serves
- * the page, no script runs on it at all (server/remove-scripts.ts).
- */
+/** Works without JavaScript. server/remove-scripts.ts removes all scripts from the page. */
 export default async function InteractionPage({ params }: Props) {
   const { uid } = await params;
   const page = await readConsentPage(uid);
@@ -27,7 +24,7 @@ export default async function InteractionPage({ params }: Props) {
     return <Expired />;
   }
   if (page.step === "go") {
-    // The page must explain why an answer was refused. A redirect would make the browser submit the form again.
+    // The page must explain the refusal. A redirect would make the browser submit the form again.
     if (isPageRefused()) return <AnotherAccount uid={uid} />;
     redirect(page.url);
   }
@@ -50,7 +47,7 @@ export default async function InteractionPage({ params }: Props) {
   );
 }
 
-/** Shown if the page belongs to one account and the browser is now signed in with another. Nothing was granted (S25, S34). */
+/** The page belongs to another account than the browser's. Nothing was granted (S25, S34). */
 function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   return (
     <Gone
@@ -66,7 +63,7 @@ function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   );
 }
 
-/** Shown if the question was answered, has expired, belongs to another browser, or never existed. All of these cases look the same. */
+/** Answered, expired, foreign and unknown questions must look the same. */
 function Expired() {
   return (
     <Gone

@@ -8,11 +8,11 @@ import { currentSession, type SiteSession } from "../../_server/session.ts";
 
 type ConsentPage =
   | { step: "ask"; request: ConsentRequest; session: SiteSession }
-  /** There is no question, or another step comes first: the browser is redirected to `url`. */
+  /** There is no question, or another step comes first. */
   | { step: "go"; url: string }
   | { step: "gone" };
 
-/** Decides what the page of an interaction shows. It runs once per request, because the engine is notified of a sign-in only once. */
+/** Runs once per request, because the engine is notified of a sign-in only once. */
 export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> => {
   const at = await interactionCookies(uid);
   try {
@@ -30,7 +30,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
   }
 });
 
-/** The engine recognizes an interaction by a signed cookie, whose path is the path of the page. */
+/** The path of the engine's signed cookie is the path of the page. */
 export async function interactionCookies(uid: string): Promise<InteractionCookies> {
   return { uid, cookie: (await headers()).get("cookie") ?? "" };
 }

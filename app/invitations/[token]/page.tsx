@@ -18,7 +18,6 @@ import { acceptInvitationAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Invitation" };
 
-/** Asks the person who followed the link in the email whether their account should join. */
 export default async function InvitationPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const [invitation, session] = await Promise.all([findInvitation(token), currentSession()]);
@@ -97,7 +96,6 @@ function AlreadyMember({ invitation: { organization, state } }: Readonly<{ invit
   );
 }
 
-/** Says why the link no longer works, and how to continue. */
 function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | undefined; isSignedIn: boolean }>) {
   const action = isSignedIn ? (
     <ButtonLink href="/organizations">Your organizations</ButtonLink>

@@ -17,7 +17,6 @@ export const metadata: Metadata = { title: "Signed in elsewhere" };
 
 const PAGE = "/login/elsewhere";
 
-/** A person has signed in at a provider, and no account here is linked to that identity. They choose what to do. */
 export default async function ElsewherePage() {
   const [token, session] = await Promise.all([pendingIdentityToken(), currentSession()]);
   const pending = token ? await findPendingIdentity(token, session && personActor(session)) : undefined;
@@ -35,7 +34,6 @@ export default async function ElsewherePage() {
   );
 }
 
-/** The account at the provider, on a line of its own, because the person should check it before they agree. */
 function ProviderAccount({ pending }: Readonly<{ pending: PendingIdentity }>) {
   return (
     <p className="rounded-control border border-line bg-sunken px-3 py-2.5">

@@ -20,11 +20,7 @@ import {
 
 export const metadata: Metadata = { title: "Second step" };
 
-/**
- * Asks for the second step after a correct first step. A browser without a pending sign-in, or with an expired one, is redirected to the
- * sign-in page, to start again.
- * @param searchParams `next`: a path of ours to continue to
- */
+/** Without a valid pending sign-in, redirects to the sign-in page. @param searchParams `next`: a path of ours to continue to */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const next = nextPath((await searchParams).next);
   const pending = await findPendingSecondStep(await secondStepToken());
@@ -63,7 +59,6 @@ function PasskeyForm({ next }: Readonly<{ next: string }>) {
   );
 }
 
-/** @param isPrimary whether this is the main form of the page, whose button is prominent */
 function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boolean }>) {
   return (
     <ActionForm action={finishWithCodeAction} label="Authenticator app">
@@ -84,7 +79,7 @@ function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boole
   );
 }
 
-/** Collapsed if the person has an authenticator app, because each recovery code works only once. The form stays open after a refusal. */
+/** Collapsed if the user has an authenticator app, because each recovery code works only once. */
 function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
   const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
   const content = (

@@ -34,7 +34,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: organization.fullName };
 }
 
-/** The overview of an organization: what needs attention, recent activity, and the basic facts. */
 export default async function OrganizationOverviewPage({ params }: Props) {
   const page = await requireOrganizationPage((await params).org);
   const { organization, person, role, isManager } = page;
@@ -88,7 +87,6 @@ export default async function OrganizationOverviewPage({ params }: Props) {
 
 const RECENT_SHOWN = 6;
 
-/** The latest entries of the audit log. */
 async function RecentSection({ page: { organization, person } }: Readonly<{ page: OrganizationPage }>) {
   const { entries } = await listAuditEntries(person, { kind: "organization", orgId: organization.id }, { types: [], words: [] });
   const path = organizationPath(organization.name, "audit-log");
@@ -163,7 +161,6 @@ function Fact({ term, children }: Readonly<{ term: string; children: ReactNode }
 
 type Attention = Readonly<{ title: string; meta: ReactNode; href: string; label: string }>;
 
-/** Webhooks that are failing, or that the service has disabled. */
 function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
   return webhooks.flatMap((webhook) => {
     const { failingSince, disabledReason, disabledAt } = webhook;
@@ -183,7 +180,6 @@ function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
   });
 }
 
-/** Requests to read gated repositories. */
 function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>): Attention[] {
   return repos.map(({ repo, waiting }) => ({
     title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
@@ -193,7 +189,7 @@ function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>
   }));
 }
 
-/** Other matters that wait for the administrators, most urgent first. */
+/** Most urgent first. */
 function attentionTo(
   org: string,
   { openInvitations, expiredInvitations, appRequests, restrictedMembers }: AttentionProps["waiting"],

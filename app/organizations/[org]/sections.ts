@@ -6,20 +6,17 @@ type Part = Readonly<{
   page: OrganizationPageName;
   label: string;
   isExact?: boolean;
-  /** Whether every member may open the page. Pages with neither this nor `least` are only for administrators. */
+  /** Pages with neither this field nor `least` are only for administrators. */
   isForMembers?: boolean;
-  /** Limits the page to members with this role or a higher one. */
   least?: OrganizationRole;
 }>;
 
-/** The pages of an organization, in the order of the side navigation. */
 const about: readonly Part[] = [
   { page: "", label: "Overview", isExact: true, isForMembers: true },
   { page: "members", label: "Members", isForMembers: true },
   { page: "audit-log", label: "Audit log" },
 ];
 
-/** The organization's settings. */
 const settings: readonly Part[] = [
   { page: "settings", label: "Profile", isExact: true },
   { page: "settings/security", label: "Sign-in requirements" },
@@ -32,17 +29,15 @@ const settings: readonly Part[] = [
   { page: "settings/ownership", label: "Ownership" },
 ];
 
-/** The rights of the signed-in person. An operator is a manager, possibly without a role. */
+/** An operator is a manager, possibly without a role. */
 type Viewer = Readonly<{ isManager: boolean; role: OrganizationRole | undefined }>;
 
-/** The pages that the person may open. */
 function partsFor({ isManager, role }: Viewer): readonly Part[] {
   return [...about, ...settings].filter(({ isForMembers, least }) =>
     least ? role !== undefined && isRoleAtLeast(role, least) : isForMembers || isManager,
   );
 }
 
-/** The pages that the person may open, in sections for the side navigation. */
 export function organizationSections(
   { name, fullName }: Readonly<{ name: string; fullName: string }>,
   viewer: Viewer,

@@ -3,7 +3,6 @@ import { searchOf } from "../../_server/page-query.ts";
 
 const SHOWN = 5;
 
-/** Responds with `{items}`: the groups of the search dialog for the text typed so far. */
 export async function GET(request: Request): Promise<Response> {
   const search = searchOf(new URL(request.url).searchParams.get("search") ?? "");
   return Response.json({ items: await findEverything(search, SHOWN) }, { headers: { "Cache-Control": "no-store" } });

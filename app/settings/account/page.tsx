@@ -20,7 +20,6 @@ import { changeEmailAction, deleteAccountAction, endOtherSessionsAction, endSess
 
 export const metadata: Metadata = { title: "E-mail and sessions" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   "email-changed": "E-mail address changed.",
   "session-ended": "Session ended.",
@@ -45,7 +44,7 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
 
 type EmailSectionProps = Readonly<{ user: SiteSession["user"]; isRecent: boolean }>;
 
-/** Anyone who controls the email address can take over the account, so changing it needs recent authentication (S113). */
+/** Anyone who controls the email address can take over the account, so a change needs recent authentication (S113). */
 function EmailSection({ user, isRecent }: EmailSectionProps) {
   return (
     <SectionCard title="E-mail" description="Used for signing in, for password resets, and by apps that you allow to see it.">
@@ -76,11 +75,9 @@ function EmailSection({ user, isRecent }: EmailSectionProps) {
 
 type SessionsSectionProps = Readonly<{
   sessions: readonly ListedSiteSession[];
-  /** The ID of the current session. */
   currentId: string;
 }>;
 
-/** The person's sessions, the current one first. */
 function SessionsSection({ sessions, currentId }: SessionsSectionProps) {
   const current = sessions.filter(({ id }) => id === currentId);
   const others = sessions.filter(({ id }) => id !== currentId);

@@ -11,12 +11,11 @@ export type Membership = Readonly<{ id: string; name: string; fullName: string }
 
 type ChangeAccessProps = Readonly<{
   app: ConnectedApp;
-  /** The number of the list's page, to which the person returns. */
   page: number;
   memberships: readonly Membership[];
 }>;
 
-/** A form that reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs, and no organization. */
+/** Renders nothing if the app has only the scopes that a sign-in needs, and no organization. */
 export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
   const scopes = app.scopes.filter((scope) => !requiredScopes.includes(scope));
   const organizations = app.isAllOrgs ? memberships : app.organizations;

@@ -5,7 +5,6 @@ import { ScopeDanger, scopeIcons } from "../../_components/scopes.tsx";
 
 type GrantedOrganizationsProps = Pick<ConnectedApp, "organizations" | "closedOrganizations" | "isAllOrgs">;
 
-/** The organizations in which an app may act. */
 export function GrantedOrganizations({ organizations, closedOrganizations, isAllOrgs }: GrantedOrganizationsProps) {
   if (isAllOrgs) return <All closed={closedOrganizations} />;
   if (organizations.length === 0) return "None";
@@ -26,7 +25,6 @@ export function GrantedOrganizations({ organizations, closedOrganizations, isAll
   );
 }
 
-/** The number of organizations that are named. */
 const NAMED_MAX = 5;
 
 function All({ closed }: Readonly<{ closed: ConnectedApp["closedOrganizations"] }>) {
@@ -48,10 +46,8 @@ function All({ closed }: Readonly<{ closed: ConnectedApp["closedOrganizations"] 
   );
 }
 
-/** The number of sentences that are not collapsed. */
 const SHOWN_AT_FIRST = 5;
 
-/** The granted scopes, in the words of the consent page. Dangerous scopes come first. */
 export function GrantedScopes({ scopes }: Readonly<{ scopes: readonly Scope[] }>) {
   if (scopes.length === 0) return "nothing";
   const danger = (scope: Scope) => Number(describeScope(scope).isDangerous ?? false);

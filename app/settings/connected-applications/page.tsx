@@ -27,7 +27,7 @@ const notices = {
   narrowed: "Access reduced. If the app used what you removed, it must ask you to sign in again.",
 };
 
-/** Every app that the person has authorized, with its scopes and organizations, and a button to revoke its access (S114). */
+/** S114. */
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const { userId } = await requireSession(CONNECTED_APPS_PATH);
@@ -67,10 +67,7 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
   );
 }
 
-/**
- * The tokens that the person's organizations have issued in their name (token exchange). The person was not asked for consent, so this
- * section informs the person.
- */
+/** The user was not asked for consent, so this section informs the user. */
 function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>) {
   if (apps.length === 0) return null;
   return (
@@ -107,11 +104,8 @@ function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>)
 
 type ConnectedAppRowProps = Readonly<{
   app: ConnectedApp;
-  /** The number of the list's page, to which the person returns. */
   page: number;
-  /** The webhooks, schedules, relays and jobs that the app created, which stop when its access ends. */
   delegated: Delegated | undefined;
-  /** The organizations that the user is in. */
   memberships: readonly Membership[];
 }>;
 
@@ -199,7 +193,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
   );
 }
 
-/** The host of an unregistered app's metadata document, which is the only known fact about the app. */
+/** The host is the only known fact about an unregistered app. */
 function DocumentHost({ clientId, host }: Readonly<{ clientId: string; host: string }>) {
   return (
     <span className="block" title={clientId}>

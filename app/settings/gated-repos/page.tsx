@@ -20,7 +20,6 @@ const states: Record<AccessRequestStatus, Readonly<{ tone: "neutral" | "good" | 
   rejected: { tone: "bad", label: "Rejected" },
 };
 
-/** The person's requests for access to gated repositories, and their state. */
 export default async function GatedReposPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [person, query] = await Promise.all([requirePerson("/settings/gated-repos"), searchParams]);
   const requests = await listOwnAccessRequests(person, { page: Number(textOf(query.page)) });

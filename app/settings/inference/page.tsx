@@ -20,7 +20,6 @@ const PAGE = "/settings/inference";
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
-/** The person's usage of the inference gateway this month, by app, and the allowance. */
 export default async function InferencePage() {
   const session = await requireSession(PAGE);
   const usage = await readUsage(personActor(session), session.userId);

@@ -21,7 +21,6 @@ export const metadata: Metadata = { title: "Linked accounts" };
 
 const PAGE = "/settings/linked-accounts";
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   linked: "Account linked.",
   unlinked: "Account unlinked.",

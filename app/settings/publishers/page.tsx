@@ -10,7 +10,6 @@ import { requireSession } from "../../_server/session.ts";
 
 export const metadata: Metadata = { title: "Trusted publishers" };
 
-/** The pipelines whose jobs may read the person's gated repositories. */
 export default async function OwnPublishersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await requireSession(ownPublishersPath);
   const person = personActor(session);

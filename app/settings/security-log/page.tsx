@@ -7,7 +7,6 @@ export const metadata: Metadata = { title: "Security log" };
 
 const BASE = "/settings/security-log";
 
-/** The actions of a person, and the actions of others on the person's account. */
 export default async function SecurityLogPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const person = await requirePerson(BASE);
   return (

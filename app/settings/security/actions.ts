@@ -29,7 +29,7 @@ export const changePasswordAction = formAction(
   },
 );
 
-/** Redirects to authenticate again if the last authentication, which was recent when the page was rendered, is too old by now. */
+/** The authentication was recent when the page was rendered, but may be too old now. */
 export async function askForNewPasskeyAction(): Promise<PasskeyOptions> {
   return passkeyOptions(async () => {
     const person = await requirePerson(PAGE);
@@ -77,7 +77,7 @@ export const createRecoveryCodesAction = formAction(personAt(RECOVERY_CODES_PAGE
   return { secret: { label: "Recovery codes", value: codes.join("\n") } };
 });
 
-/** After the first second step, the person is redirected to the recovery codes: a lost phone must not mean a lost account. */
+/** A lost phone must not mean a lost account. */
 async function redirectAfterSetup(userId: string, notice: string): Promise<never> {
   const { recoveryCodesLeft } = await findSecondStep(userId);
   redirect(`${recoveryCodesLeft === 0 ? RECOVERY_CODES_PAGE : PAGE}?notice=${notice}`);

@@ -24,7 +24,6 @@ import { RECOVERY_CODES_PAGE, SECURITY_PAGE, securityNotices } from "./security-
 
 export const metadata: Metadata = { title: "Security" };
 
-/** How the person signs in: the password, the second steps, and what organizations require. */
 export default async function SecurityPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await requireSession(SECURITY_PAGE);
   const isRecent = isRecentlyAuthenticated(session);
@@ -36,7 +35,7 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   ]);
   const { passkeys, authenticatorSince, recoveryCodesLeft, hasPassword } = secondStep;
   const isOn = passkeys.length > 0 || authenticatorSince !== null;
-  // Removing the last second step ends access to these organizations. The form names them, and core checks that the person saw all of them.
+  // Removing the last second step ends access to these organizations. core checks that the user saw all of them.
   const closing = passkeys.length + (authenticatorSince ? 1 : 0) === 1 ? asking : [];
   const query = await searchParams;
   const notice = noticeOf(securityNotices, query.notice);
@@ -112,7 +111,6 @@ function PasswordSection({ username, hasPassword }: PasswordSectionProps) {
   );
 }
 
-/** What organizations require of their members' sign-in, and whether it is met. */
 function DemandsSection({ demands }: Readonly<{ demands: readonly SignInRequirement[] }>) {
   return (
     <SectionCard
@@ -156,7 +154,6 @@ function sentences({ requiresSecondStep, requiresProvider, unmet }: SignInRequir
 
 type RecoveryCodesSectionProps = Readonly<{
   left: number;
-  /** Whether a second step is set up. */
   isOn: boolean;
 }>;
 

@@ -157,7 +157,6 @@ function PasskeyRow({ passkey, isRecent, closing }: PasskeyRowProps) {
   );
 }
 
-/** Names the organizations to which the removal ends access. The form sends core the IDs of the organizations that were shown. */
 function ClosingWarning({ closing }: Readonly<{ closing: readonly RequiringOrganization[] }>) {
   if (closing.length === 0) return null;
   const names = new Intl.ListFormat("en").format(closing.map(({ fullName, name }) => fullName || name));

@@ -1,4 +1,3 @@
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 export const securityNotices = {
   "passkey-added": "Passkey added. Signing in now requires two steps, or the passkey alone.",
   "passkey-renamed": "Passkey renamed.",

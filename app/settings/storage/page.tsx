@@ -9,7 +9,6 @@ export const metadata: Metadata = { title: "Storage" };
 
 const PAGE = "/settings/storage";
 
-/** How much the person stores, and their quota. What their organizations store counts for the organizations. */
 export default async function StoragePage() {
   const session = await requireSession(PAGE);
   const owner = { kind: "user", id: session.userId, handle: session.user.username } as const;

@@ -49,7 +49,7 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
   );
 }
 
-/** Explains how to give git a token: as the password, never in a URL, because URLs end up in logs and shell histories. */
+/** URLs end up in logs and shell histories, so the token must be the password. */
 function GitHelp({ username }: Readonly<{ username: string }>) {
   const { ORIGIN } = env();
   return (
@@ -83,7 +83,6 @@ const credentialCommands = (origin: string, username: string): string =>
     "git config --global credential.helper store   # or: osxkeychain, manager, libsecret",
   ].join("\n");
 
-/** One token: its name, its scopes, its last use, and a way to revoke it. */
 function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessToken; delegated: Delegated | undefined }>) {
   return (
     <ListRow

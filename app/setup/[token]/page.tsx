@@ -9,7 +9,7 @@ import { redeemSetupLinkAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Set up" };
 
-/** The first page of a new installation, opened by the link that the service prints when it starts. */
+/** The service prints the link to this page at its start. */
 export default async function SetupPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   if (!(await isSetupLink(token))) {

@@ -10,7 +10,7 @@ import { resendSignUpMailAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
-/** Shown after sign-up. It says the same whether or not the address already has an account (S115). */
+/** Says the same whether or not the address already has an account (S115). */
 export default async function SignUpSentPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const email = readEmailAddress(textOf((await searchParams).email))?.address;
   if (!email) redirect("/signup");

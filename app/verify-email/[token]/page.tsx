@@ -10,7 +10,7 @@ import { verifyEmailAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
-/** The target of an emailed link. It asks for confirmation, because mail scanners also open links, but do not press buttons. */
+/** Mail scanners open links, but do not press buttons. */
 export default async function VerifyEmailPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const link = await findOneTimeToken(token, "sign-up", "change-email");
@@ -58,10 +58,7 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
-/**
- * Only the account's user can confirm the change of the address, so that nobody who gets the email by mistake adds their own address to
- * somebody else's account (S142).
- */
+/** Nobody who gets the email by mistake may add their own address to the user's account (S142). */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);
   const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };

@@ -6,24 +6,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Kind } from "./healthy.ts";
 import type { Stage } from "./stage.ts";
 
-/** One attempt to deny the service to all other users. */
 export type Attack = {
-  /** The attack's number in the security review, or A and a number if the review does not have it. */
+  /** The attack's number in the security review, or A and a number if the review does not have the attack. */
   id: string;
-  /** A description of the attack, for the table. */
   name: string;
-  /** Creates the accounts and repositories that the attack needs. This is not measured. */
   prepare(stage: Stage, attackers: Attackers): Promise<Strike>;
 };
 
 export type Strike = {
-  /** Attacks until the signal, which also ends every request of `attackers`. */
   run(signal: AbortSignal): Promise<void>;
-  /** Healthy clients in addition to the four of every attack. */
   healthy?: Kind[];
-  /** The attacker's results, in addition to the number of requests. */
   got?(): Promise<string[]> | string[];
-  /** How much memory the jobs and Spaces of this attack may have together, in MiB. Not checked if absent. */
+  /** In MiB, for all jobs and Spaces of this attack. Not checked if absent. */
   tasksMaxMiB?: number;
 };
 
@@ -44,13 +38,12 @@ export type Request = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** The index of the attacker's IP address. By default all addresses take turns. */
   from?: number;
 };
 
 const ANSWER_KEPT_BYTES = 256 * 1024;
 
-/** Clients on loopback addresses that no healthy client has, since the service counts by IP address. */
+/** The service counts by IP address, so attackers and healthy clients have different loopback addresses. */
 export class Attackers {
   readonly tally: Tally = { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} };
   readonly #origin: URL;
@@ -64,7 +57,6 @@ export class Attackers {
     this.#addresses = Array.from({ length: count }, (_, at) => `127.0.66.${at + 1}`);
   }
 
-  /** Ends all requests in progress. */
   end(): void {
     this.#ended.abort();
   }
@@ -73,7 +65,7 @@ export class Attackers {
     return this.#addresses[from % this.#addresses.length] as string;
   }
 
-  /** @returns the response, with the first 256 KiB of its body; undefined if there was none */
+  /** @returns the response, with the first 256 KiB of its body, or undefined without a response */
   async send({ path, method = "GET", headers = {}, body, from }: Request): Promise<Sent | undefined> {
     if (this.#ended.signal.aborted) return undefined;
     const req = request({
@@ -93,7 +85,7 @@ export class Attackers {
       const [res] = (await once(req, "response")) as [IncomingMessage];
       const kept: Buffer[] = [];
       let length = 0;
-      // Reads data events, because an iterator would cost the attacker a quarter of a core, which would slow the service.
+      // An iterator would cost the attacker a quarter of a core, which would slow the service.
       res.on("data", (chunk: Buffer) => {
         if (length < ANSWER_KEPT_BYTES) kept.push(chunk);
         length += chunk.length;
@@ -116,9 +108,7 @@ export class Attackers {
     else this.tally.answered += 1;
   }
 
-  /**
-   * Opens a connection and writes to it, for requests that a client library would not send. The connection is closed when the attack ends.
-   */
+  /** For requests that a client library would not send. */
   open(head: string, from?: number): Socket {
     const socket = connect({ host: "127.0.0.1", port: Number(this.#origin.port), localAddress: this.#address(from) });
     socket.on("error", () => undefined);
@@ -129,14 +119,12 @@ export class Attackers {
     return socket;
   }
 
-  /** The request line and the headers, for `open`. */
   head(method: string, path: string, headers: Record<string, string> = {}): string {
     const lines = Object.entries({ Host: this.#origin.host, ...headers }).map(([name, value]) => `${name}: ${value}`);
     return `${[`${method} ${path} HTTP/1.1`, ...lines].join("\n")}\n\n`;
   }
 }
 
-/** Repeats an action with limited concurrency until the signal, with a pause after each time, to avoid a busy loop. */
 export async function lanes(
   count: number,
   signal: AbortSignal,
@@ -153,11 +141,10 @@ export async function lanes(
   await Promise.all(Array.from({ length: count }, lane));
 }
 
-/** Connections are opened no faster than this, so that the benchmark measures the effect of holding them, not of opening them. */
+/** The benchmark measures the effect of holding connections, not of opening them. */
 const OPENED_AT_ONCE = 10;
 const OPEN_EVERY_MS = 200;
 
-/** Keeps this many connections open until the signal, and reopens closed ones. `held.most` is the highest number reached. */
 export async function holdOpen(
   count: number,
   signal: AbortSignal,

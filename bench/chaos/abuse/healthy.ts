@@ -9,32 +9,28 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { childEnvironment } from "#core/env.ts";
 import { PageVisitor } from "./page-visitor.ts";
 
-/** A legitimate client at an easy rate. It requests `paths` in turn; a response without the text of `contains` counts as failed. */
+/** A response without the text of `contains` counts as failed. */
 export type Kind = {
   name: string;
   perSecond: number;
 } & (
   | { does: "get"; paths: string[]; headers?: Record<string, string>; contains?: string }
   | { does: "clone"; path: string }
-  /** `known`: signs in from a browser that has signed in before; `new`: from a new browser each time. */
+  /** `known`: a browser that has signed in before. `new`: a new browser each time. */
   | { does: "sign-in"; login: string; password: string; browser: "known" | "new" }
 );
 
-/** How long one request took, counted from when it was due, and its result. */
+/** `ms` counts from when the request was due. */
 export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "incomplete" | number };
 
-/** After this time a user has left, and the request counts as failed. */
 const PATIENCE_MS = 30_000;
 const ADDRESS = "127.0.0.1";
-/** Anonymous readers have IP addresses of their own, since the service counts anonymous requests by IP address. */
+/** The service counts anonymous requests by IP address. */
 const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
-/**
- * Starts healthy clients in a separate thread, because the attackers' work in this thread must not count as the service's delay. `run`
- * sends at the fixed rate of each kind, even if earlier responses have not arrived.
- */
+/** The attackers' work must not count as the service's delay. `run` keeps the rate of each kind, even without responses. */
 export function startHealthy(origin: string, kinds: Kind[]) {
-  // Created and removed in this thread, because a thread that is terminated runs no cleanup.
+  // A thread that is terminated runs no cleanup.
   const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const thread = new Worker(import.meta.filename, { workerData: { origin, kinds, folder } });
@@ -64,7 +60,6 @@ async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outc
   const startedAt = performance.now();
   const sent: Promise<void>[] = [];
   for (let count = 0; count < seconds * kind.perSecond; count++) {
-    // Half a step later, so that the kinds do not all begin at the same moment.
     const dueAt = startedAt + ((count + 0.5) * 1_000) / kind.perSecond;
     await delay(Math.max(0, dueAt - performance.now()));
     sent.push(
@@ -106,7 +101,7 @@ function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does:
     });
 }
 
-/** Clones with the real git, as users do. The time includes git's own processes, both with and without the attack. */
+/** The time includes git's own processes, both with and without the attack. */
 function cloner(origin: URL, path: string, folder: string): () => Promise<Sample["outcome"]> {
   const env = {
     ...childEnvironment(),

@@ -6,10 +6,7 @@ import { type Sample, startHealthy } from "./healthy.ts";
 import { setStage, untilCalm } from "./stage.ts";
 import { type Usage, watchService } from "./watch.ts";
 
-/**
- * Runs one attack on its own service in its own process, because state that another attack left in memory or in counters would affect the
- * result. `run.ts` starts it with the attack's id and the seconds, and receives the result.
- */
+/** Memory and counters that another attack left would affect the result, so each attack has its own process and service. */
 export type Result = {
   id: string;
   name: string;
@@ -18,7 +15,6 @@ export type Result = {
   usage: Usage;
   tally: Tally;
   got: string[];
-  /** The time until the service responded quickly again after the attack. */
   calmAfterSeconds: number;
   faults: string[];
 };
@@ -27,16 +23,14 @@ export type Result = {
 export type Times = { count: number; p50: number; p99: number; failed: Record<string, number> };
 
 const WARM_UP_SECONDS = 5;
-/** Lets an attack that needs a while (a job that starts, a queue that fills) take effect before the measurement. */
 const HEAD_START_MS = 2_000;
 const CALM_SECONDS = 30;
 
 const TWICE = 2;
 const ALWAYS_ALLOWED_MS = 300;
-/** The chart's limits: for the web process with its git processes, and for the worker. */
+/** The chart's limits, for the web process with its git processes, and for the worker. */
 const WEB_MAX_MIB = 1_536;
 const WORKER_MAX_MIB = 2_048;
-/** How much any attack may write to the disk. */
 const DISK_MAX_MIB = 256;
 const PROBES_TO_RESTART = 3;
 
@@ -50,7 +44,7 @@ try {
   const strike = await attack.prepare(stage, attackers);
   const kinds = [...stage.healthy, ...(strike.healthy ?? [])];
   const healthy = startHealthy(stage.origin, kinds);
-  // Warms the service up, because code that has not run yet and pages that were not loaded yet would distort the measurement.
+  // Code that has not run yet and pages that were not loaded yet would distort the measurement.
   await healthy.run(WARM_UP_SECONDS);
   await untilCalm(stage.origin, CALM_SECONDS);
   Object.assign(attackers.tally, { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} });
@@ -65,7 +59,7 @@ try {
   await delay(HEAD_START_MS);
   const during = await healthy.run(seconds);
   const usage = await watch.stop();
-  // Read before the attack ends, because then it releases what it holds.
+  // At its end, the attack releases what it holds.
   const got = (await strike.got?.()) ?? [];
   ending.abort();
   attackers.end();

@@ -3,7 +3,6 @@ import { text } from "node:stream/consumers";
 
 const SESSION_COOKIE = /^(__Host-)?session(-\d+)?$/;
 
-/** A browser without scripts on a chosen IP address: it keeps cookies, and submits the forms of pages. */
 export class PageVisitor {
   readonly #origin: URL;
   readonly #localAddress: string;
@@ -14,10 +13,6 @@ export class PageVisitor {
     this.#localAddress = localAddress;
   }
 
-  /**
-   * Signs out, then submits the sign-in form.
-   * @returns the status, which is 303 on success
-   */
   async signIn(login: string, password: string, signal: AbortSignal): Promise<number> {
     for (const name of this.#cookies.keys()) if (SESSION_COOKIE.test(name)) this.#cookies.delete(name);
     const page = await this.#send("GET", "/login", signal);
@@ -55,7 +50,6 @@ export class PageVisitor {
   }
 }
 
-/** The hidden fields of the form that has a field with this name. */
 export function fieldsOf(html: string, has: string): [string, string][] {
   const form = html.split("<form").find((part) => part.split("</form>")[0]?.includes(`name="${has}"`)) ?? "";
   const hidden = form.split("</form>")[0]?.matchAll(/<input type="hidden" ([^>]*)>/g) ?? [];

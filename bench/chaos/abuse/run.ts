@@ -15,10 +15,7 @@ Attacks a real service from loopback addresses, one attack after the other, besi
   --json        everything that was measured, one attack a line
 `;
 
-/**
- * Runs each attack in a process of its own and prints a row for it.
- * @returns the exit status: 1 if a requirement failed
- */
+/** @returns the exit status: 1 if a requirement failed */
 export async function runAbuse(args: string[]): Promise<number> {
   const options = readOptions(args);
   if (!options) return 2;
@@ -63,7 +60,6 @@ async function runOne(id: string, seconds: number): Promise<Result | undefined> 
   });
   let result: Result | undefined;
   child.on("message", (message) => (result = message as Result));
-  // A signal to this process is passed to the attack's process, which then ends its service.
   const stop = () => child.kill("SIGTERM");
   process.once("exit", stop);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

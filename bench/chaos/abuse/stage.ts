@@ -11,16 +11,12 @@ import { worldAt } from "#core/oauth/testing/world.ts";
 import { type ChaosService, startChaosService } from "../service.ts";
 import type { Kind } from "./healthy.ts";
 
-/** A service with the account and the repository of the healthy clients, and functions that create those of an attack. */
 export type Stage = {
   service: ChaosService;
   origin: string;
-  /** The two directories that contain everything that the service writes. */
   directories: string[];
   healthy: Kind[];
-  /** Creates an account with a personal access token, which has the scopes `write-repos` and `jobs`. */
   attacker(): Promise<{ person: TestPerson; token: string }>;
-  /** Creates a repository with one commit of files, which are given as paths and contents. */
   repo(person: TestPerson, files: Record<string, string | Buffer>, input?: Parameters<typeof someRepo>[1]): Promise<Repo>;
   stop(): Promise<void>;
 };
@@ -28,8 +24,7 @@ export type Stage = {
 export async function setStage(): Promise<Stage> {
   let temporary = "";
   const service = await startChaosService((directory) => {
-    // The service gets its own temporary directory, so that its files can be distinguished from other files. Sandboxes enter it as other
-    // users.
+    // Distinguishes the service's files from other files. Sandboxes enter this directory as other users.
     temporary = join(directory, "tmp");
     mkdirSync(temporary);
     chmodSync(directory, 0o711);
@@ -78,7 +73,6 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
     { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
     {
       ...{ name: "repository page", perSecond: 4, does: "get", headers: { accept: "text/html" }, contains: "<em>tide</em>" },
-      // The repository's overview, which is cached, alternates with a folder that nobody has requested yet.
       paths: Array.from({ length: NOTES * 2 }, (_, at) => `/${repo.fullName}${at % 2 ? `/tree/main/notes/${at >> 1}` : ""}`),
     },
   ];
@@ -86,7 +80,6 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
 
 const NOTES = 300;
 
-/** A typical small project: a README with front matter, code, and folders with their own READMEs. */
 function projectFiles(): Record<string, string> {
   const text = "Heights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
   const files: Record<string, string> = { "README.md": `---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\n${text}` };
@@ -97,10 +90,7 @@ function projectFiles(): Record<string, string> {
 
 const CALM_MS = 300;
 
-/**
- * Returns once the service answers quickly again, or after a timeout.
- * @returns the time that this took, in seconds
- */
+/** @returns the time until the service answered quickly, in seconds */
 export async function untilCalm(origin: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
   const elapsed = () => (performance.now() - startedAt) / 1_000;

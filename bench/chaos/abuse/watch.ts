@@ -6,20 +6,15 @@ import { promisify } from "node:util";
 import type { RunningService } from "#core/testing/running-service.ts";
 import { below, cpuSeconds, processTree } from "../../cost.ts";
 
-/** The resources that the service used while it was watched, in MiB and CPU seconds. */
+/** In MiB and CPU seconds. */
 export type Usage = {
-  /** Processes of the service that ended and were restarted. */
   restarts: number;
-  /**
-   * The most consecutive liveness probes, ten seconds apart, without a response within five seconds. In production the service would be
-   * restarted after three.
-   */
+  /** Liveness probes, ten seconds apart, without a response within five seconds. Production restarts the service after three. */
   missedProbes: number;
-  /** The memory of the web process alone, and together with the git processes that it started. The chart limits the sum. */
+  /** The web process alone, and together with its git processes. The chart limits the sum. */
   webMiB: number;
   webTreeMiB: number;
   workerMiB: number;
-  /** The memory of the processes that the worker runs for users: jobs, Spaces and git. */
   tasksMiB: number;
   processes: number;
   diskMiB: number;
@@ -34,7 +29,7 @@ const KIB = 1024;
 
 const roles = ["server.ts", "worker/index.ts", "database"] as const;
 
-/** Watches the processes, memory and disk of a service until it is stopped. Linux only, like the sandbox. */
+/** Linux only, like the sandbox. */
 export function watchService(running: RunningService, directories: string[]) {
   const usage: Usage = {
     ...{ restarts: 0, missedProbes: 0, webMiB: 0, webTreeMiB: 0, workerMiB: 0 },
@@ -131,7 +126,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
 
 const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);
 
-/** The memory of a process without the page cache of files, which processes of one program share. */
+/** Without the page cache of files, which processes of one program share. */
 const ownMiB = (pid: number): number => statusMiB(pid, ["RssAnon", "RssShmem"]);
 
 function statusMiB(pid: number | undefined, names: string[]): number {
@@ -147,7 +142,7 @@ function statusMiB(pid: number | undefined, names: string[]): number {
 const run = promisify(execFile);
 
 async function diskMiB(directories: string[]): Promise<number> {
-  // `du` exits with 1 if a file disappeared before it was counted, but it has counted all other files.
+  // `du` exits with 1 if a file disappeared meanwhile, but has counted all other files.
   const { stdout } = await run("du", ["-skx", ...directories]).catch((error: { stdout?: string }) => ({
     stdout: error.stdout ?? "",
   }));

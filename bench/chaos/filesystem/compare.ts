@@ -7,7 +7,6 @@ import { type Bench, commitOverApi, env, git, newRepo, originOf, type Place, rem
 
 const ROUNDS = 5;
 
-/** Compares the local disk and MooseFS. They take turns, so that both see the same state of the machine. */
 export async function compare(bench: Bench): Promise<void> {
   const copy = join(bench.directory, "copy");
   await run("git", ["init", "--quiet", "--initial-branch=main", copy], { env });
@@ -51,7 +50,6 @@ export async function compare(bench: Bench): Promise<void> {
         await actions[what]?.(round);
         const seconds = (performance.now() - from) / 1_000;
         rmSync(into, { recursive: true, force: true });
-        // The first round fills caches and compiles code.
         if (round === 0) continue;
         times.set(what, [...(times.get(what) ?? []), seconds]);
         cpu.set(what, (cpu.get(what) ?? 0) + cpuOf(pids()) - before);
@@ -73,7 +71,6 @@ export async function compare(bench: Bench): Promise<void> {
   }
 }
 
-/** How many operations the kernel has requested from the client of a mount so far. */
 const operationsOf = ({ mount }: Place): number =>
   mount ? Number(/^fuse_ops: (\d+)$/m.exec(readFileSync(join(mount.path, ".stats"), "utf8"))?.[1]) : 0;
 

@@ -10,7 +10,6 @@ import type { RunningService } from "#core/testing/running-service.ts";
 import type { MooseFs, Mount } from "../moosefs.ts";
 import { OWNER } from "../service.ts";
 
-/** A web process and its folder of repositories. */
 export type Place = { name: string; folder: string; settings: Record<string, string>; mount?: Mount; running?: RunningService };
 export type Bench = {
   fs: MooseFs;

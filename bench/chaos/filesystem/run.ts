@@ -16,17 +16,13 @@ import { compare } from "./compare.ts";
 import type { Place } from "./places.ts";
 import { strikeAll } from "./strike.ts";
 
-/**
- * Without this option, for a second a client believes that a deleted folder exists, and that a new folder of the same name does not
- * (docs/operations.md).
- */
+/** Without this option, a client's view of created and deleted folders is a second late (docs/operations.md). */
 const MOUNT_OPTIONS = "mfsdirentrycacheto=0";
 
 /**
- * `npm run chaos -- filesystem [OPTIONS]`: tests repositories on MooseFS. First it compares MooseFS with the local disk. Then two web
- * processes, each with its own mount, receive pushes to the same repositories while something fails.
- *
- * @param options options of the mounts, instead of the ones that docs/operations.md recommends
+ * `npm run chaos -- filesystem [OPTIONS]`: compares MooseFS with the local disk. Then two web processes, each with its own mount, receive
+ * pushes to the same repositories while something fails.
+ * @param options options of the mounts, instead of the recommended ones
  * @returns the exit status: 1 if a requirement failed
  */
 export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promise<number> {
@@ -62,7 +58,6 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   };
   const disk = await addPlace("disk");
   const [anna, bela] = [await addPlace("anna", await fs.add("a", options)), await addPlace("bela", await fs.add("b", options))];
-  // The first process migrates the database.
   await start(disk);
   await Promise.all([start(anna), start(bela)]);
   provideSettings({ ...shared, DATA_DIR: bela.settings.DATA_DIR as string });

@@ -9,10 +9,8 @@ import { killTree, untilEnded } from "../nodes.ts";
 import { type Bench, pathAt } from "./places.ts";
 import { startTraffic } from "./traffic.ts";
 
-/** How long each fault lasts. */
 const SECONDS = 25;
 
-/** Pushes through both nodes, to the same repository and to one repository each, while faults happen one after another. */
 export async function strikeAll(bench: Bench): Promise<boolean> {
   const { fs, anna, bela, start } = bench;
   const again = async (server: MooseFs["master"]) => {
@@ -70,13 +68,12 @@ export async function strikeAll(bench: Bench): Promise<boolean> {
 
 const LONG_AGO = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
 
-/** Runs git's garbage collection in each repository repeatedly, through the second node's mount, as a worker does once a week. */
 async function maintain({ bela }: Bench, repos: Repo[]): Promise<void> {
   const end = Date.now() + SECONDS * 1_000;
   for (let nth = 0; Date.now() < end; nth++) {
     const path = pathAt(bela, repos[nth % repos.length] as Repo);
     rmSync(join(path, "keyhook-collected"), { force: true });
-    // Makes the repository look old, because it is collected only a week after it was created.
+    // A repository is collected only a week after its creation.
     await utimes(join(path, "config"), LONG_AGO, LONG_AGO);
     await tidy(path);
     await delay(500);

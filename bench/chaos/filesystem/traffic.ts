@@ -17,11 +17,9 @@ import {
   run,
 } from "./places.ts";
 
-/** Actions in which two clients change the same branch, so that the second one is refused and must begin again. */
 const SHARED = /same branch|API/;
 const REJECTED = /\[rejected\]|\[remote rejected\]|conflict|409|412/;
 
-/** Clients of both nodes, which push, commit and read until `end`, and repeat failed actions. */
 export async function startTraffic(bench: Bench, index: number) {
   const { anna, bela } = bench;
   const directory = mkdtempSync(join(bench.directory, "traffic-"));
@@ -51,11 +49,10 @@ export async function startTraffic(bench: Bench, index: number) {
     return copy;
   };
 
-  /** Pushes to a repository that no other client uses. The folder of the second branch is created and deleted with that branch. */
   async function pushOwn(place: Place, other: Place, repo: Repo): Promise<(nth: number) => Promise<void>> {
     const copy = await makeCopy(repo.name);
     const [here, there] = [remoteOf(place, repo, bench), remoteOf(other, repo, bench)];
-    // The first branch becomes the default branch, which cannot be deleted.
+    // The default branch cannot be deleted.
     await git(copy, "push", "--quiet", here, "HEAD:refs/heads/main");
     return async (nth: number) => {
       await git(copy, "commit", "--quiet", "--allow-empty", "-m", "tides");
@@ -70,7 +67,6 @@ export async function startTraffic(bench: Bench, index: number) {
     };
   }
 
-  /** Pushes to a branch to which the other node's client also pushes. If that client was first, continues from its commit. */
   async function pushShared(place: Place): Promise<() => Promise<void>> {
     const copy = await makeCopy(`both-${place.name}`);
     const remote = remoteOf(place, both, bench);

@@ -4,12 +4,9 @@ import { type Scenario, underLoad } from "../scenario.ts";
 import type { ChaosService } from "../service.ts";
 import { prepareTraffic } from "../traffic.ts";
 
-/** The requirement for a failover: events can be recorded again within this time. */
 const WRITES_AGAIN_SECONDS = 30;
-/** The old primary returns after this time, under load, as the second fault. */
 const REPAIRED_AFTER_MS = 40_000;
 
-/** The database's primary fails under events, sign-ins, refreshes, token exchanges and pushes. */
 export function failoverScenarios(cluster: Cluster): Scenario[] {
   const scenario = (name: string, strike: () => Promise<(() => void) | undefined>): Scenario => ({
     name,

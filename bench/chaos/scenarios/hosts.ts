@@ -12,7 +12,6 @@ import { startReceiver } from "../receiver.ts";
 import { latencyNote, type Scenario, startTarget } from "../scenario.ts";
 import { memoryOf } from "../service.ts";
 
-/** Starts a server that lets a function handle each connection. */
 async function rawServer(serve: (socket: Socket) => void): Promise<{ port: number; server: Server }> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -25,11 +24,9 @@ async function rawServer(serve: (socket: Socket) => void): Promise<{ port: numbe
 
 /** Each event has 31 deliveries. A higher rate would be too much for a busy machine even with healthy hosts. */
 const [PER_SECOND, SECONDS] = [10, 20];
-/** The number of bad hosts of each kind. */
 const HOSTS = 10;
 const web = createWebServer((req, res) => void req.resume().once("end", () => res.end()));
 const ok = (socket: Socket) => void web.emit("connection", socket);
-/** Never answers the TLS handshake, like a machine that does not respond. */
 const dead = () => undefined;
 const drip = (socket: Socket) => {
   socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
@@ -38,11 +35,7 @@ const drip = (socket: Socket) => {
 };
 const silent = (socket: Socket) => void socket.resume();
 
-/**
- * Ten hosts whose connections are never established, ten that send a byte a second, ten that never respond; and one healthy host. The
- * healthy host is measured twice with the same events and webhooks, the first time beside thirty hosts that respond, so that only the other
- * hosts differ.
- */
+/** Measures the healthy host twice, the first time beside thirty hosts that respond, so that only the other hosts differ. */
 export const badHosts: Scenario = {
   name: "10 dead hosts, 10 that drip, 10 that never end",
   async run(service) {
@@ -85,14 +78,13 @@ export const badHosts: Scenario = {
       faults: [
         ...(counts.lost + counts.duplicates > 0 ? ["lost or duplicates"] : []),
         ...(isSettled ? [] : ["the healthy queue did not empty"]),
-        // At least 50 ms, because one tick of the load and the machine's scheduler may delay a delivery that long.
+        // One tick of the load and the machine's scheduler may delay a delivery by 50 ms.
         ...(troubled.p99 > Math.max(1.5 * calm.p99, 50) ? ["healthy p99 grew by more than half"] : []),
       ],
     };
   },
 };
 
-/** Removes the webhooks, because their deliveries would be retried for two days. */
 async function removeWebhooks(ids: string[]): Promise<void> {
   await db().webhook.deleteMany({ where: { id: { in: ids } } });
   await db().deliveryQueue.deleteMany({ where: { webhookId: { in: ids } } });
@@ -101,10 +93,7 @@ async function removeWebhooks(ids: string[]): Promise<void> {
 const chunk = Buffer.alloc(64 * 1024, ".");
 const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
 
-/**
- * Responses of 200 with endless bodies, and with 256 MiB of zeros in 260 KB of gzip. The worker reads only 64 KiB of each, so its memory
- * stays small.
- */
+/** Endless bodies, and 256 MiB of zeros in 260 KB of gzip. The worker reads only 64 KiB of each. */
 export const endlessBodies: Scenario = {
   name: "endless and compressed-bomb bodies",
   async run(service) {
@@ -148,7 +137,6 @@ export const endlessBodies: Scenario = {
   },
 };
 
-/** A redirect to an internal address is a failed attempt, and is not followed. */
 export const redirects: Scenario = {
   name: "302 to loopback",
   async run(service) {
@@ -175,7 +163,6 @@ export const redirects: Scenario = {
   },
 };
 
-/** Counts each delivery whose attempt got a redirect, and the attempts that succeeded, of which there must be none. */
 async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: string, eventIds: ReadonlySet<string>) {
   const [row] = await ask<{ rejected: number; delivered: number }>(
     service,
@@ -186,7 +173,6 @@ async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: st
   return { sent: eventIds.size, delivered: row?.delivered ?? 0, lost: 0, duplicates: 0, rejected: row?.rejected ?? 0 };
 }
 
-/** A name whose address changes between lookup and connection: the connection goes to the address that was checked. */
 export const flippingNames: Scenario = {
   name: "DNS flips between check and dial",
   async run(service): Promise<Outcome> {

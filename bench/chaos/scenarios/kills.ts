@@ -13,7 +13,6 @@ import type { ChaosService } from "../service.ts";
 const kill = (service: ChaosService, what: "worker/index.ts" | "server.ts" | "database", signal: NodeJS.Signals = "SIGKILL") =>
   process.kill(service.running.pidOf(what), signal);
 
-/** No faults: the baseline for the other scenarios. */
 export const baseline: Scenario = {
   name: "nothing",
   run: (service) =>
@@ -26,7 +25,7 @@ export const baseline: Scenario = {
     }),
 };
 
-/** Three times, the receiver responds and the worker is killed at the same moment, before it can record the response. */
+/** The worker is killed when the receiver responds, before it can record the response. */
 export const workerBetweenAnswerAndCommit: Scenario = {
   name: "worker killed between response and commit, 3 times",
   run: (service) =>
@@ -40,7 +39,6 @@ export const workerBetweenAnswerAndCommit: Scenario = {
           const killed = Promise.withResolvers<void>();
           receiver.answer = (_request, response) => {
             receiver.answer = plain;
-            // The worker is killed before the response has left this process.
             kill(service, "worker/index.ts");
             response.end();
             killed.resolve();
@@ -54,7 +52,7 @@ export const workerBetweenAnswerAndCommit: Scenario = {
     }),
 };
 
-/** Events arrive through the API, and only events that it has confirmed count. */
+/** Only events that the API has confirmed count. */
 export const web: Scenario = {
   name: "web process killed, events by its API",
   async run(service) {
@@ -86,7 +84,6 @@ export const web: Scenario = {
   },
 };
 
-/** Sends events repeatedly until they are confirmed. Because of its ID, each event counts once. */
 async function sendEvents(service: ChaosService, token: string, events: unknown[]): Promise<string[]> {
   for (let tries = 0; tries < 60; tries++) {
     try {
@@ -118,7 +115,7 @@ export const postgresKilled: Scenario = {
     }),
 };
 
-/** Restarts Postgres while connections LISTEN. Afterwards notifications must arrive immediately again, and not only with the next poll. */
+/** Notifications must arrive immediately again, and not only with the next poll. */
 export const postgresRestarted: Scenario = {
   name: "Postgres restarted under LISTEN",
   run: (service) =>

@@ -12,10 +12,8 @@ import { prepareTraffic } from "../traffic.ts";
 
 const EVERY_MS = 20_000;
 const AFTER_SECONDS = 5;
-/** The nodes to kill: web processes and workers alternate. */
 const VICTIMS = ["anna", "dora", "bela", "elsa"];
 
-/** Nodes are killed one after another, under events, sign-ins, refreshes, token exchanges, pushes, uploads and live views. */
 export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
   return [
     {
@@ -24,7 +22,6 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
         const kills: { from: number; to: number }[] = [];
         const uploads = await prepareUploads(service);
         const traffic = await prepareTraffic(service, {
-          // A request that was in flight when a node was killed.
           mayFail: ({ from, to }) => kills.some((kill) => from <= kill.to && kill.from <= to),
           actions: { uploads: uploads.upload, "sign-ins by the page": () => signInByForm(service.running.origin) },
         });
@@ -46,7 +43,6 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
               const from = Date.now();
               await kill(node);
               kills.push({ from, to: Date.now() });
-              // The killed worker's deliveries stay claimed for a while.
               if (node.kind === "worker") inFlight += await claimedNow(service);
               await Promise.all([start(node), delay(EVERY_MS)]);
             }

@@ -14,7 +14,6 @@ import { type Scenario, startTarget, underLoad } from "../scenario.ts";
 
 const REPLAYED = 10_000;
 
-/** All failed deliveries are replayed. The worker is killed halfway, and its successor continues from there. */
 export const replay: Scenario = {
   name: "replay of 10,000, worker killed half-way",
   async run(service): Promise<Outcome> {
@@ -49,19 +48,12 @@ export const replay: Scenario = {
   },
 };
 
-/**
- * The seconds until a delivery arrived again. The first half second is skipped, because requests that were in flight at the kill still
- * arrive then.
- */
+/** Skips the first half second, in which requests that were in flight at the kill still arrive. */
 function firstAfter(arrivals: readonly { at: number }[], killedAt: number): number {
   const next = arrivals.find(({ at }) => at > killedAt + 500);
   return Math.round(((next?.at ?? killedAt) - killedAt) / 100) / 10;
 }
 
-/**
- * Inserts failed deliveries as a worker records them.
- * @returns the IDs of their events
- */
 async function insertFailed(ownerId: string, repoId: string, webhookId: string): Promise<Set<string>> {
   const payload = JSON.stringify(pushPayload(repoId, ownerId));
   const ids = Array.from({ length: REPLAYED }, () => newId());
@@ -79,7 +71,7 @@ async function insertFailed(ownerId: string, repoId: string, webhookId: string):
   return new Set(ids);
 }
 
-/** A new secret every second. The receiver uses each new secret half a second later, and must refuse no delivery in between. */
+/** The receiver uses each new secret half a second later, and must refuse no delivery in between. */
 export const rotation: Scenario = {
   name: "secret rotated every second",
   run: (service) =>
@@ -100,7 +92,6 @@ export const rotation: Scenario = {
     }),
 };
 
-/** A payload of 296 KB is too large for the environment variable: the run gets it as a file, and its log says why there is no variable. */
 export const largePayload: Scenario = {
   name: "payload over the environment limit to a job",
   async run(service): Promise<Outcome> {
@@ -143,10 +134,6 @@ export const largePayload: Scenario = {
   },
 };
 
-/**
- * The clocks of the web process and the worker jump an hour forward and back again, and then an hour back and forward again. The clock of
- * Postgres does not change.
- */
 export const clock: Scenario = {
   name: "clock of the service jumps an hour forward and back",
   run: async (service) => {
@@ -161,7 +148,7 @@ export const clock: Scenario = {
         return {};
       },
     });
-    // Receivers refuse signatures of another hour, as they should, until the operator corrects the machine's clock.
+    // Receivers refuse signatures of another hour, as they should.
     const faults = outcome.faults.filter((fault) => !fault.includes("signatures"));
     return { ...outcome, faults, note: "signatures carry the wrong hour meanwhile" };
   },

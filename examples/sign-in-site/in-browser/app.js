@@ -2,10 +2,7 @@ import * as oauth from "/modules/oauth4webapi.js";
 import { showApiAnswer, showError, showSignedIn, showSignedOut } from "/page.js";
 import { clientId, isInsecureAllowed, issuer, knownOrganizations } from "/settings.js";
 
-/**
- * A site without a server that signs users in: a public client with authorization code, PKCE, state and nonce. It has no secret;
- * the code verifier ties the response to this browser.
- */
+/** A public client without a server: authorization code, PKCE, state and nonce. The code verifier ties the response to this browser. */
 const client = { client_id: clientId };
 const clientAuthentication = oauth.None();
 const redirectUri = `${location.origin}/callback`;
@@ -13,10 +10,10 @@ const usualScopes = ["email", "read-repos"];
 /** Plain http only for an issuer on this machine. */
 const options = { [oauth.allowInsecureRequests]: isInsecureAllowed };
 
-/** The tokens are in this variable and nowhere else: any script on this origin could read the browser's storage. */
+/** Any script on this origin could read the browser's storage, so the tokens are only in this variable. */
 let signedIn;
 
-/** Discovery happens once; if the issuer was unavailable, the next request tries again. */
+/** Discovery happens once. If the issuer was unavailable, the next request tries again. */
 let discovered;
 function authorizationServer() {
   discovered ??= oauth
@@ -86,7 +83,7 @@ async function accept(tokens, { sub, scope }) {
   const as = await authorizationServer();
   const response = await oauth.userInfoRequest(as, client, tokens.access_token, options);
   signedIn = {
-    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay valid.
+    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token. The old ones stay valid.
     ...signedIn,
     ...tokens,
     // Without `scope` in the response, everything requested was granted (RFC 6749 §5.1).
@@ -98,7 +95,7 @@ async function accept(tokens, { sub, scope }) {
   showSignedIn(signedIn);
 }
 
-/** 3. Call the API with the access token. It becomes invalid at once if the user revokes the app under Connected apps. */
+/** 3. Call the API with the access token. It becomes invalid at once if the user revokes the app. */
 async function callApi() {
   const url = new URL("/api/whoami-v2", issuer);
   const response = await oauth.protectedResourceRequest(signedIn.access_token, "GET", url, undefined, undefined, options);
@@ -122,7 +119,6 @@ async function signOut() {
   location.assign(url);
 }
 
-/** Runs a step and shows what failed, in this site's own words. */
 function attempt(step) {
   return step().catch((error) => {
     console.error(error);

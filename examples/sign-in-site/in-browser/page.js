@@ -1,6 +1,6 @@
 import { issuerName } from "/settings.js";
 
-/** What the user reads for each error code. The page never repeats text from a URL. */
+/** The page never repeats text from a URL. */
 const EXPLANATIONS = {
   access_denied: ["You did not authorize Copper Kite", "Nothing was shared. You can sign in at any other time."],
   login_required: [
@@ -19,7 +19,7 @@ const EXPLANATIONS = {
 
 const element = (id) => document.getElementById(id);
 
-/** Sets text as text, never as markup: a name may contain anything. */
+/** Sets text as text, never as markup, because a name may contain anything. */
 function write(slot, text) {
   for (const place of document.querySelectorAll(`[data-text="${slot}"]`)) place.textContent = text;
 }

@@ -5,10 +5,7 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { isLoopback, type Settings } from "../settings.ts";
 
-/**
- * Serves the files of a site that signs users in in the browser. Any static host would be enough, because the server stores nothing and
- * computes only the settings. The site itself is `app.js`.
- */
+/** Any static host would be enough, because the server stores nothing. The site itself is `app.js`. */
 export function inBrowserSite(
   { issuer, issuerName, knownOrganizations }: Settings,
   { clientId }: NonNullable<Settings["inBrowser"]>,
@@ -31,7 +28,7 @@ export function inBrowserSite(
     }),
   );
 
-  // The issuer without a trailing slash, because it is compared with the issuer in the ID token.
+  // Without a trailing slash, to match the issuer in the ID token.
   const settings = {
     issuer: issuer.href.replace(/\/$/, ""),
     issuerName,

@@ -4,7 +4,6 @@ import type { SignedIn } from "./session.ts";
 
 type Site = { issuerName: string; knownOrganizations: { id: string; name: string }[] };
 
-/** The request that the button makes. */
 export const USUAL_SCOPES = ["openid", "profile", "email", "read-repos"];
 
 const SCOPE_LABELS: Record<string, string> = {

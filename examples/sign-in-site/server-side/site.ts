@@ -7,14 +7,11 @@ import { isLoopback, type Settings } from "../settings.ts";
 import { errorPage, homePage, USUAL_SCOPES } from "./pages.ts";
 import { endSession, findSession, type Profile, rememberPending, type SignedIn, signIn, takePending } from "./session.ts";
 
-/** The scopes that this site may request. It ignores any other scope in a link. */
+/** Any other scope in a link is ignored. */
 const SCOPES = ["openid", "profile", "email", "read-repos", "write-discussions", "offline_access"];
 const PROMPTS = ["none", "login", "consent"];
 
-/**
- * A site that signs users in on its server: a confidential client with authorization code, PKCE, state and nonce. The tokens stay
- * here; the browser only gets a session cookie.
- */
+/** A confidential client. The tokens stay here, and the browser only gets a session cookie. */
 export function serverSideSite(
   { issuer, issuerName, knownOrganizations }: Settings,
   { port, clientId, clientSecret }: NonNullable<Settings["serverSide"]>,
@@ -38,7 +35,7 @@ export function serverSideSite(
     }),
   );
 
-  // Discovery of endpoints and keys happens once; if the issuer was unavailable, the next request tries again.
+  // Discovery happens once. If the issuer was unavailable, the next request tries again.
   let discovered: Promise<client.Configuration> | undefined;
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
@@ -56,8 +53,7 @@ export function serverSideSite(
   site.get("/", (c) => c.html(homePage(look, findSession(c)?.signedIn)));
   for (const root of ["..", "../../look"]) site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, root) }));
 
-  // 1. Redirect the browser to the issuer. State, nonce and verifier stay in this browser's session, so only this browser can return with
-  // the code.
+  // 1. Redirect the browser. State, nonce and verifier stay in this browser's session, so only this browser can use the code.
   site.get("/sign-in", async (c) => {
     const asked = c.req.queries("scope")?.filter((scope) => SCOPES.includes(scope)) ?? USUAL_SCOPES;
     const prompt = PROMPTS.find((word) => word === c.req.query("prompt"));
@@ -82,7 +78,7 @@ export function serverSideSite(
     return c.redirect(url.href);
   });
 
-  // 2. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 2. The browser returns. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token.
   site.get("/callback", async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -99,7 +95,7 @@ export function serverSideSite(
     return c.redirect("/");
   });
 
-  // 3. Call the API with the access token, and show the response. The token becomes invalid at once if the user revokes the app.
+  // 3. Call the API with the access token. The token becomes invalid at once if the user revokes the app.
   site.post("/call-api", async (c) => {
     const signedIn = findSession(c)?.signedIn;
     if (!signedIn) return c.redirect("/", 303);
@@ -120,7 +116,7 @@ export function serverSideSite(
     const config = await configuration();
     const tokens = await client.refreshTokenGrant(config, signedIn.refreshToken);
     const renewed = await readSignedIn(config, tokens, { sub: signedIn.profile.sub, scope: signedIn.scopes.join(" ") });
-    // An issuer that does not rotate refresh tokens sends no new one, and seldom a new ID token. Then the old tokens stay valid.
+    // An issuer that does not rotate refresh tokens sends no new one, and seldom a new ID token. The old tokens stay valid.
     signIn(c, {
       ...renewed,
       refreshToken: renewed.refreshToken ?? signedIn.refreshToken,
@@ -129,7 +125,7 @@ export function serverSideSite(
     return c.redirect("/", 303);
   });
 
-  // 4. Sign out of this site, and then of the issuer: the browser is redirected to the issuer, which sends the user back here.
+  // 4. Sign out of this site, and then of the issuer, which sends the user back here.
   site.post("/sign-out", async (c) => {
     const idToken = findSession(c)?.signedIn?.idToken;
     endSession(c);

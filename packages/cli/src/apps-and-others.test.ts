@@ -98,7 +98,6 @@ describe("keyhook orgs and audit", () => {
 });
 
 describe("keyhook jobs", () => {
-  /** Records the end of a run as a worker does. */
   async function end(runId: string, exitCode: number): Promise<void> {
     const stage = exitCode === 0 ? "COMPLETED" : "ERROR";
     await db().jobRun.update({ where: { id: runId }, data: { stage, exitCode, startedAt: new Date(), finishedAt: new Date() } });

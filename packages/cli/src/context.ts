@@ -8,26 +8,19 @@ import { ask, type Spinner, startSpinner } from "./output/interaction.ts";
 import { chosenFormat, createPrinter, type FormatOptions, type Printer } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Read and not imported, because older versions of Node print a warning about JSON modules on every run. */
+/** Older versions of Node print a warning about imported JSON modules. */
 export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 
 export type CommonOptions = FormatOptions & { token?: string; truncate?: boolean };
 
-/** The context that a command gets. */
 export type Context = {
   terminal: Terminal;
   print: Printer;
   signal: AbortSignal;
-  /** The service's origin. */
   baseUrl: () => Promise<string>;
-  /** A client with the user's token. */
   client: () => Promise<Client>;
-  /** Shows that work is in progress. */
   spin: (text: string) => Spinner;
-  /**
-   * Asks for confirmation of an action that cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody
-   * can be asked.
-   */
+  /** Asks unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked. */
   confirm: (question: string, options: { yes?: boolean | undefined }) => Promise<void>;
 };
 
@@ -42,7 +35,7 @@ export const hasOwnUrl = (command: Command): boolean => ownUrl.has(command);
 export function contextOf(command: Command, terminal: Terminal): Context {
   const program = rootOf(command);
   const [above, own]: CommonOptions[] = [program.opts(), command.opts()];
-  // An option after the command overrides the same option before it.
+  // An option after the command overrides the same option before the command.
   const options = { ...above, ...own, truncate: above?.truncate !== false && own?.truncate !== false };
   const format = chosenFormat(options, terminal);
   const print = createPrinter(terminal, { format, isCutAllowed: options.truncate });
@@ -73,7 +66,6 @@ export function contextOf(command: Command, terminal: Terminal): Context {
   };
 }
 
-/** Makes a command's action from a function, which gets the parsed options and arguments. */
 export function actionOf<Options extends object, Args extends unknown[]>(
   terminal: Terminal,
   work: (at: Context, options: Options, ...args: Args) => Promise<void>,

@@ -3,7 +3,6 @@ import { type Caller, someCaller } from "../../../api/testing/hub-caller.ts";
 import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-world.ts";
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
 
-/** `keyhook webhooks listen` with a real relay, real deliveries and a real server on this machine. */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -77,7 +76,6 @@ test("with --webhook the command points a webhook to this machine after confirma
   const { url } = JSON.parse((await keyhook(["info", id])).stdout);
   expect(url).toContain(`${world.origin}/relay/`);
   expect((await session.stop()).code).toBe(0);
-  // The relay's URL is the same in the next run, so the command asks nothing.
   const again = listen(["--forward-to", receiver.url, "--webhook", id]);
   await again.says(/Listening: /);
   expect((await again.stop()).code).toBe(0);

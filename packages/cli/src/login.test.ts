@@ -16,11 +16,10 @@ afterAll(() => world.stop());
 const SOON = { timeout: 15_000 };
 const fileIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.json"), "utf8"));
 
-/** Signs in as a user who enters the code as soon as it is shown. */
 async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv: string[] = [], options: RunOptions = {}) {
   const dir = options.env?.KEYHOOK_CONFIG_DIR ?? newConfigDir();
   let seen = "";
-  // The service asks for five seconds between two polls. Here the next poll is sent as soon as the person has answered.
+  // The test skips the five seconds between two polls.
   const answered = Promise.withResolvers<void>();
   options.signal?.addEventListener("abort", () => answered.reject(new Error("interrupted")));
   const running = runCli(["login", world.origin, ...argv], {
@@ -65,7 +64,6 @@ test("signs in with a code, shows its user, and signs out, which ends the token"
   const { accessToken, refreshToken, expiresAt } = fileIn(dir)[world.origin];
   expect(refreshToken).toEqual(expect.any(String));
   expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000);
-  // With a single service, its URL need not be given.
   const whoami = await runCli(["whoami", "--format", "human"], { env });
   expect(whoami.stdout).toContain(`name: ${ada.username}\nfullName: ${ada.username}\nemail: ${ada.email}\n`);
   expect(whoami.stdout).toContain(`organizations: ${organization.name} (admin)\n`);
@@ -122,7 +120,6 @@ test("stores a given token once the service has confirmed its user", async () =>
   expect(await runCli(["login", "--token"], { env, stdin: `${ada.accessToken}\n` })).toMatchObject({ code: 0 });
   expect(fileIn(env.KEYHOOK_CONFIG_DIR)).toEqual({ [world.origin]: { accessToken: ada.accessToken } });
   expect((await runCli(["webhooks", "ls"], { env })).code).toBe(0);
-  // `logout` only forgets the token, which is still valid, because it may be in use elsewhere.
   expect((await runCli(["logout"], { env })).code).toBe(0);
   expect((await runCli(["whoami", "--token", ada.accessToken], { env })).code).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { type WatchedItemInput, watchTypes } from "@keyhook/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 
-/** Parsers of options. Their errors are shown beside the option, and the exit code is 2. */
+/** Errors of these parsers are shown beside the option, and the exit code is 2. */
 
 export function watchedItem(text: string, before: WatchedItemInput[] = []): WatchedItemInput[] {
   const colon = text.indexOf(":");
@@ -13,7 +13,6 @@ export function watchedItem(text: string, before: WatchedItemInput[] = []): Watc
 
 export const many = (text: string, before: string[] = []): string[] => [...before, text];
 
-/** One of a few words. */
 export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const word = words.find((one) => one === text);
@@ -26,7 +25,6 @@ export const manyOf =
   <T extends string>(words: readonly T[]) =>
   (text: string, before: T[] = []): T[] => [...before, oneOf(words)(text)];
 
-/** Adds `NAME=value` to a record. */
 export function pair(text: string, before: Record<string, string> = {}): Record<string, string> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Write NAME=value.");
@@ -65,6 +63,5 @@ export function webAddress(text: string): string {
 
 export type OrganizationOption = { organization?: string };
 
-/** Existing tools have no option of this name. */
 export const withOrganization = (command: Command): Command =>
   command.option("--organization <name>", "use the resources of an organization instead of your own");

@@ -6,7 +6,6 @@ import { type Caller, someCaller } from "../../../api/testing/hub-caller.ts";
 import { startCliWorld } from "../testing/cli-world.ts";
 import { newConfigDir } from "../testing/run-cli.ts";
 
-/** Tests the program in its own process: exit codes, pipes and signals. */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {

@@ -11,7 +11,6 @@ import { webAddress } from "./options.ts";
 import { formats } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Creates the tree of commands. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("keyhook")
     .description("Sign in to a Keyhook service; manage webhooks, jobs and apps there, and see organizations and their audit logs")
@@ -36,15 +35,12 @@ export function createProgram(terminal: Terminal): Command {
   addOrgsCommands(program, terminal);
   addAuditCommands(program, terminal);
   addCommonOptions(program);
-  // Added last, because it reads the other commands.
+  // Added last, because this command reads the other commands.
   addCompletionCommand(program);
   return program;
 }
 
-/**
- * Adds the common options to the program and to each command, so that they can also be at the end of a line. For a command with a `--url`
- * of its own (a webhook's), write the service's `--url` before the command: `keyhook --url … webhooks create --url …`.
- */
+/** Common options may follow the command. For a command with a `--url` of its own, write the service's `--url` before the command. */
 function addCommonOptions(command: Command): void {
   const isGroup = command.parent !== null && command.commands.length > 0;
   if (isGroup) command.enablePositionalOptions();
@@ -70,10 +66,7 @@ function commonOptions(): Option[] {
   ];
 }
 
-/**
- * `completion <shell>` prints the script, which runs `complete -- …` at each press of Tab. Both read the tree of commands, so that a new
- * command or option needs no change here. They write directly to the process's output.
- */
+/** The script runs `complete -- …` at each press of Tab. Both read the tree of commands. */
 function addCompletionCommand(program: Command): void {
   tab(program, { completionCommandName: "completion" });
   const command = program.commands.find((one) => one.name() === "completion");

@@ -5,10 +5,7 @@ import { visible } from "./output/printer.ts";
 import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
 
-/**
- * Runs the program once. `argv` has the arguments after the program's name. Returns the exit code: 0; 1 if the command failed or was
- * refused; 2 if the command line is wrong; 130 after Ctrl-C.
- */
+/** Returns 0, 1 if the command failed or was refused, 2 if the command line is wrong, 130 after Ctrl-C. `argv` omits the program's name. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     await createProgram(terminal).parseAsync(argv, { from: "user" });
@@ -24,7 +21,6 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 
 const OVER = new Set(["invalid_grant", "signed_out"]);
 
-/** The sentence that says what to do. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isSignInOver = error instanceof SignInError ? OVER.has(error.code) : error instanceof ApiError && error.status === 401;

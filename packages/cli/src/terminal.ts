@@ -2,7 +2,6 @@ import type { Readable, Writable } from "node:stream";
 
 type MaybeTty = { isTTY?: boolean };
 
-/** The streams and the environment of a run of the program, which are those of the process or of a test. */
 export type Terminal = {
   stdin: Readable & MaybeTty;
   stdout: Writable & MaybeTty & { columns?: number };
@@ -12,20 +11,19 @@ export type Terminal = {
   signal: AbortSignal;
   /** Replaces the timer between two polls. */
   wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Opens a URL in the user's browser. Returns false if there is no browser. */
+  /** Returns false if there is no browser. */
   openBrowser: (url: string) => Promise<boolean>;
 };
 
-/** Whether there is a user who can answer a question. */
 export const isInteractive = ({ stdin, stderr }: Terminal): boolean => Boolean(stdin.isTTY && stderr.isTTY);
 
-/** The process's own terminal. Nothing else in this package reads the environment. */
+/** Nothing else in this package reads the environment. */
 export function processTerminal(): Terminal {
   const interrupted = new AbortController();
-  // Handled only once, so that a second Ctrl-C ends the process at once, without cleaning up.
+  // A second Ctrl-C ends the process at once, without cleaning up.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort(new Error(name)));
   for (const stream of [process.stdout, process.stderr]) {
-    // It is not a failure that the reader of a pipe, such as `| head`, has read enough.
+    // A reader such as `| head` may have read enough.
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       throw error;

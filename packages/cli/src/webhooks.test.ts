@@ -8,10 +8,7 @@ import { queueDeliveries } from "../../../core/webhooks/testing/deliveries.ts";
 import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-world.ts";
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
 
-/**
- * Runs `keyhook webhooks` with the real service, and compares its output with the output of existing tools
- * (docs/specification/existing-clients.md#the-command-lines-output).
- */
+/** The expected output is that of existing tools (docs/specification/existing-clients.md#the-command-lines-output). */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -23,7 +20,6 @@ afterAll(() => world.stop());
 const SOON = { timeout: 15_000 };
 const HOOK = "https://hooks.example.com/events";
 
-/** Runs a command of `keyhook webhooks` with the caller's token in the environment. */
 const keyhook = (caller: Caller, argv: string[], options: RunOptions = {}) =>
   runCli(["webhooks", ...argv], {
     ...options,
@@ -309,7 +305,6 @@ describe("commands for deliveries", () => {
         seen += text;
       },
     });
-    // No delivery is missed: the stream continues where the listed page ends.
     await keyhook(ada, ["test", id]);
     await vi.waitFor(() => expect(seen).toContain("\tdelivered\t"), SOON);
     interrupt.abort();

@@ -13,7 +13,6 @@ import { DeliveryEngine } from "../../../core/webhooks/delivery/delivery-engine.
 import { DELIVERY_CHANNEL } from "../../../core/webhooks/vocabulary.ts";
 import { startReplays } from "../../../worker/deliveries.ts";
 
-/** Starts the service over real HTTP. It may send deliveries to this machine. */
 export async function startCliWorld() {
   const world = await startApiWorld();
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
@@ -21,7 +20,6 @@ export async function startCliWorld() {
   return world;
 }
 
-/** Sends deliveries and runs replays, as the worker does, for as long as the test runs. */
 export async function startDeliveries(): Promise<void> {
   const engine = new DeliveryEngine();
   await listen(DELIVERY_CHANNEL, () => engine.announce());
@@ -33,7 +31,6 @@ export async function startDeliveries(): Promise<void> {
   });
 }
 
-/** Starts a server on this machine that responds to every request with the same status. */
 export async function startReceiver(
   status: () => number = () => 200,
 ): Promise<{ url: string; received: { body: string; headers: IncomingMessage["headers"] }[] }> {
@@ -53,7 +50,6 @@ export async function startReceiver(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
 }
 
-/** The person enters the code that the command line shows, and authorizes it. */
 export async function authorizeDevice(person: TestPerson, userCode: string, orgIds: string[] = []): Promise<void> {
   await allowDevice((await findSiteSession(person.token)) as SiteSession, userCode, { orgIds });
 }

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 
-/** The program's commands as a Markdown table, which README.md contains. */
 export function commandsTable(program: Command): string {
   const rows = leavesOf(program).map(({ name, command }) => [
     `\`${[name, ...command.registeredArguments.map(argumentText)].join(" ")}\``,

@@ -5,10 +5,8 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import { run } from "../src/run.ts";
 
 export type RunOptions = {
-  /** Environment variables, in addition to the test's own directory for settings. */
   env?: Record<string, string>;
   stdin?: string | Readable;
-  /** Whether the program's streams are a terminal. */
   isTerminal?: boolean;
   columns?: number;
   signal?: AbortSignal;
@@ -21,7 +19,6 @@ export type Ran = { code: number; stdout: string; stderr: string };
 
 export const newConfigDir = (): string => mkdtempSync(join(tmpdir(), "keyhook-cli-"));
 
-/** Runs the program in this process, with the test's own streams. */
 export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, stdin = "", isTerminal = false, columns = 120, signal = new AbortController().signal } = options;
   const [stdout, stderr] = [collect(options.onOutput), collect(options.onOutput)];

@@ -70,7 +70,7 @@ export class Receiver {
   launch(options: LaunchOptions = {}): Promise<Launched> {
     if (this.#launched) throw new Error("This receiver has already been launched.");
     if (this.#isClosing) throw new Error("This receiver was closed. Create another one.");
-    // Loaded only here, because only Node can start a server, and everything else also works in other runtimes.
+    // Only Node can start a server, and everything else also works in other runtimes.
     const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
     this.#launched = launching;
     launching.catch(() => {

@@ -1,11 +1,8 @@
-/** The environment, if there is one. Nothing else in this package reads it. */
+/** Nothing else in this package reads the environment. */
 const read = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined;
 
 export const environment = {
-  /**
-   * One secret, or several `whsec_…` secrets separated by spaces. Any other secret is not split, because it may contain spaces and a part
-   * of it must never be accepted.
-   */
+  /** Only `whsec_…` secrets are split at spaces, because a part of another secret must never be accepted. */
   secrets: (): string[] => {
     const text = read("WEBHOOK_SECRET");
     const parts = text?.trim().split(/\s+/) ?? [];
@@ -21,7 +18,7 @@ export const environment = {
   host: () => read("HOST"),
   serviceUrl: () => read("KEYHOOK_URL"),
   token: () => read("KEYHOOK_TOKEN"),
-  /** Whether a test runner has imported the program. Then nothing starts by itself. */
+  /** In a test runner, nothing starts by itself. */
   isTestRun: () => Boolean(read("VITEST") ?? read("JEST_WORKER_ID") ?? read("NODE_TEST_CONTEXT")),
   configDir: () => read("KEYHOOK_CONFIG_DIR"),
   configHome: () => read("XDG_CONFIG_HOME"),

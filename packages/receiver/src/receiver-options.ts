@@ -5,8 +5,8 @@ import type { DeliveryContext } from "./delivery/registered-handler.ts";
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /**
- * The response is the handler's result as JSON, or `null` if it has none. A `Response` is sent unchanged (`410` disables the webhook). If
- * the handler throws, the response is 500, and the service retries the delivery later.
+ * The result becomes the response as JSON, or `null` without a result. A `Response` is sent unchanged, and `410` disables the webhook. If
+ * the handler throws, the response is 500, and the service retries later.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing
 export type HandlerResult = Json | Response | void;
@@ -28,15 +28,15 @@ export type HandlerOptions = {
   deduplicate?: boolean;
 };
 
-/** Where an error occurred. `store`: in the delivery store. `relay`: in the connection to a relay. */
+/** `store`: in the delivery store. `relay`: in the connection to a relay. */
 export type ErrorSource = { handler?: string; deliveryId?: string; during: "handler" | "queue" | "store" | "relay" };
 
 export type ReceiverOptions = {
   /** The webhook's secret, or several while one replaces another. Default: `WEBHOOK_SECRET`, with spaces between several `whsec_…`. */
   secret?: string | readonly string[];
   /**
-   * Whether requests must be signed (Standard Webhooks). By default, a `whsec_` secret requires a signature, and any other secret is also
-   * accepted in `X-Webhook-Secret`. If a request has a signature, it must be valid in any case.
+   * Whether requests must be signed (Standard Webhooks). By default, only a `whsec_` secret requires a signature. A signature that is
+   * present must always be valid.
    */
   requireSignature?: boolean;
   /** The maximum difference between the sender's clock and this machine's, in seconds. Default: 300. */
@@ -55,10 +55,7 @@ export type ReceiverOptions = {
   page?: string | false | ((request: Request) => Response | Promise<Response>);
   /** The path at which the receiver is mounted, before `/webhooks/…` and `/`, such as `/api`. */
   basePath?: string;
-  /**
-   * Who may see recent deliveries and send tests on the landing page. Default: a user who opens it on this machine, at a loopback address
-   * and not through a proxy.
-   */
+  /** Who may see recent deliveries and send tests on the landing page. Default: a user at this machine, not through a proxy. */
   mayManage?: (request: Request) => boolean | Promise<boolean>;
   /** The service's URL, for links. Default: `KEYHOOK_URL`. */
   serviceUrl?: string;

@@ -73,7 +73,6 @@ it("S140 responds as the table in docs/specification/webhooks.md#the-receiver sp
   for (const body of ["{}", "[]", "null", "not json", "\0", '{"event":{"scope":"repo"}}']) {
     expect(await told(await post("/webhooks/json", { headers: secret, body }))).toEqual([422, { detail: expect.any(Array) }]);
   }
-  // The secret is checked before the body.
   expect((await post("/webhooks/json", { body: "not json" })).status).toBe(401);
   expect(await told(await post("/webhooks/json", { headers: { ...secret, "content-type": "text/plain" } }))).toEqual([
     422,
@@ -100,7 +99,6 @@ describe("senders", () => {
     expect(await status(signed("5", { at: new Date(Date.now() - 301_000) }))).toBe(403);
     expect(await status(signed("6", { at: new Date(Date.now() + 400_000) }))).toBe(403);
     expect(await status({ "x-webhook-secret": SIGNING })).toBe(401);
-    // A wrong signature is refused even with a correct secret.
     expect(await status({ ...signed("7"), "webhook-signature": "v1,AAAA", "x-webhook-secret": SIGNING })).toBe(403);
   });
   it("S140 never get 5xx or 2xx for invented headers", async () => {
@@ -215,7 +213,6 @@ describe("handlers", () => {
     release();
     await expect.poll(() => errors.length).toBe(4);
     expect([most, errors[0]]).toEqual([2, "Error: work failed"]);
-    // A delivery that failed may run again.
     await post("/webhooks/work", { headers: { "webhook-id": "1" } });
     await expect.poll(() => errors.length).toBe(5);
   });

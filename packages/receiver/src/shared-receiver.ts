@@ -3,11 +3,7 @@ import { environment } from "./environment.ts";
 import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
-/**
- * The one server of a script. It starts by itself at the end of the script: when nothing else keeps the process alive (`beforeExit`, also
- * after top-level `await`), or one second after the last handler was registered. It does not start by itself if it was mounted into another
- * server or launched explicitly, or if a test runner has imported the script.
- */
+/** Starts when nothing else keeps the process alive, or one second after the last handler. Not after a mount, and not in a test runner. */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;
 let launched: Promise<Launched> | undefined;
@@ -33,7 +29,7 @@ export function webhook(
   return typeof first === "string" ? (second as WebhookHandler) : first;
 }
 
-/** The shared receiver, to mount into another server. From now on it does not start by itself. */
+/** The shared receiver, to mount into another server. After this call, it does not start by itself. */
 export function sharedReceiver(): Receiver {
   takeOver();
   shared ??= createReceiver();

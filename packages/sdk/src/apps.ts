@@ -16,7 +16,7 @@ export const oauthAppSchema = z.object({
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
   scopes: z.array(z.enum(scopes)),
-  /** Whether the app authenticates, by a secret or by keys. An app that does not is public. */
+  /** Whether the app authenticates, by a secret or by keys. Otherwise the app is public. */
   isConfidential: z.boolean(),
   isPkceRequired: z.boolean(),
   isRefreshAllowed: z.boolean(),
@@ -29,9 +29,9 @@ export const oauthAppSchema = z.object({
   isVerified: z.boolean(),
   isBlocked: z.boolean(),
   owner: z.object({ name: z.string(), type: z.enum(["user", "org"]) }).nullable(),
-  /** The organization whose administrators decide about its secret and scopes, for token exchange. */
+  /** Whose administrators decide about the app's secret and scopes, for token exchange. */
   boundOrganization: z.string().nullable(),
-  /** Facts about the app's secrets: the current secret first, then earlier secrets that still work after a rotation. */
+  /** The current secret first, then earlier secrets that still work after a rotation. */
   secrets: z.array(
     z.object({
       last4: z.string(),
@@ -40,7 +40,6 @@ export const oauthAppSchema = z.object({
       expiresAt: z.string().nullable(),
     }),
   ),
-  /** The number of users who currently allow the app. */
   userCount: z.int().nonnegative(),
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -89,6 +88,6 @@ export const newOAuthAppSchema = oauthAppChangesSchema.extend({
 export type NewOAuthApp = z.input<typeof newOAuthAppSchema>;
 
 export const rotateAppSecretSchema = z.object({
-  /** How long the previous secret still works: 0 to 7 days. */
+  /** How long the previous secret still works. */
   overlapSeconds: z.int().min(0).max(604_800).optional(),
 });

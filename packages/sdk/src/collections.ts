@@ -20,7 +20,6 @@ export type CollectionItemJson = z.infer<typeof collectionItemSchema>;
 
 /**
  * A collection in a list. It has no `position`, because existing clients add their own and fail if there is one already.
- *
  * @group Collections
  */
 export const listedCollectionSchema = z.object({

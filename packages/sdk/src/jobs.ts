@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** A name of an environment variable. */
 const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and underscores, and must not begin with a digit");
@@ -12,7 +11,7 @@ const text = (max: number) =>
     .refine((value) => !value.includes("\0"), "must not contain NUL characters")
     .refine((value) => !/\p{Surrogate}/u.test(value), "must be valid Unicode text");
 
-/** The maximum number of variables, of secrets and of labels. */
+/** For variables, for secrets and for labels. */
 const ENTRIES_MAX = 1_000;
 const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
   entries
@@ -27,7 +26,6 @@ export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 /**
  * The spec of a job: what it runs (an image or a Space, and a command), with which environment and resources
  * (docs/specification/jobs-and-spaces.md#a-jobs-body).
- *
  * @group Jobs
  */
 export const jobSpecSchema = z.object({
@@ -70,14 +68,13 @@ const absent = (what: string) =>
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
   if (typeof value !== "object") return false;
-  // Values such as `{enabled: false}`, `{ports: []}` and `[]` count as empty.
+  // `{enabled: false}`, `{ports: []}` and `[]` count as empty.
   return Object.values(value).every(isEmpty);
 }
 
 /**
  * The body of `POST /api/jobs/{namespace}`, and the job in the body of a schedule. `flavor` is required. In all other fields, null means
  * absent.
- *
  * @group Jobs
  */
 export const jobBodySchema = z
@@ -131,7 +128,6 @@ const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 /**
  * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's permission, or
  * a personal access token. What an app or a token created has no more rights than the app or the token, and stops when their access ends.
- *
  * @group Jobs
  */
 export const createdBySchema = z.object({
@@ -175,7 +171,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
     stage: z.string(),
     message: z.string().nullable(),
     failureCount: z.number(),
-    /** Exists only in this service: the exit code of the command, once it has ended. */
+    /** Exists only in this service. Null until the command has ended. */
     exitCode: z.number().nullable(),
   }),
   durations: z.object({
@@ -226,7 +222,7 @@ export const scheduledJobAnswerSchema = z.object({
   status: z.object({
     lastJob: z.object({ id: z.string(), at: z.string() }).nullable(),
     nextJobRunAt: z.string().nullable(),
-    /** The reason why the schedule did not run when it was due, or why the service suspended it. */
+    /** Why the schedule did not run when it was due, or why the service suspended it. */
     message: z.string().nullable(),
   }),
   owner: named,

@@ -1,8 +1,6 @@
 import { z } from "zod";
 
-/** The service's responses to another platform that reports its own repositories and their changes. */
-
-/** One refused item of a batch. It equals the body of the response to a request with only this item. */
+/** Equals the body of the response to a request with only this item. */
 const refusalSchema = z.object({
   error: z.string().optional(),
   code: z.string().optional(),

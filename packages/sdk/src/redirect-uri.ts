@@ -1,20 +1,11 @@
-/**
- * Which redirect URIs an OAuth app may have, and which registered one a request matches. Both the service, which decides, and the form,
- * which warns while the user types, use this module. The rules: any `https` URL, `http` only on this machine (RFC 8252 §7.3), or a
- * private-use scheme (RFC 8252 §7.1). URIs are compared as plain strings (RFC 9700 §2.1) except for the port of a loopback address.
- * Post-logout redirect URIs follow the same rules.
- */
+/** RFC 8252 §7.1, §7.3. URIs are compared as plain strings except for the port of a loopback address (RFC 9700 §2.1). */
 
 /** How long a redirect URI may be. @group Redirect URIs */
 export const REDIRECT_URI_MAX_CHARACTERS = 2000;
 /** How many redirect URIs an app may have. @group Redirect URIs */
 export const REDIRECT_URI_MAX_COUNT = 50;
 
-/**
- * The context on which the rules depend.
- *
- * @group Redirect URIs
- */
+/** The context on which the rules depend. @group Redirect URIs */
 export type RedirectUriContext = {
   /** The service's own origin. An app may not redirect to it, because that would make the service an open redirector (S20). */
   ownOrigin?: string;
@@ -22,7 +13,7 @@ export type RedirectUriContext = {
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-// The authority is matched as written, since a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
+// Matched as written, because a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
@@ -37,13 +28,11 @@ const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
 
 /**
  * Checks whether an app may have a redirect URI: any `https` URL, `http` only on this machine, or a private-use scheme.
- *
  * @param uri The URI that was typed.
  * @param context The service's own origin, if it is known.
  * @returns `undefined` if it can be used, or a sentence that says what to change.
  * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7) and
  *   [RFC 9700 §2.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1)
- *
  * @group Redirect URIs
  */
 export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContext = {}): string | undefined {
@@ -81,7 +70,7 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
   return undefined;
 }
 
-/** The parsed URL, or a sentence that says what is wrong with it. */
+/** A text result is a sentence that says what is wrong. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) return "Enter a full URL with a host and a valid port, such as https://app.example.com/callback.";
@@ -102,17 +91,15 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
 
 /**
  * Checks whether a URL leads to the service itself, where any user may have published the content.
- *
  * @param url The URL.
  * @param ownOrigin The service's own origin.
  * @returns Whether the URL has the host of the service. On a loopback host, the port must be the same too.
- *
  * @group Redirect URIs
  */
 export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // If the service runs on this machine, all loopback names count as its host, and another port is another program.
+  // On this machine, all loopback names count as the service's host, but another port is another program.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -126,13 +113,11 @@ function portOf(url: URL): string {
  * loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules
  * of {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and no port leads to the
  * service itself (S20).
- *
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.
  * @param context The service's own origin, if it is known.
  * @returns Whether it may be used.
  * @see [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
- *
  * @group Redirect URIs
  */
 export function isRedirectUriAllowed(
@@ -153,10 +138,8 @@ function withoutLoopbackPort(uri: string): string | undefined {
 
 /**
  * Splits a text with one redirect URI on each line.
- *
  * @param text The text of a form field.
  * @returns The URIs in their order, without blank lines and duplicates. Next, {@link explainRedirectUris} checks them.
- *
  * @group Redirect URIs
  */
 export function splitRedirectUris(text: string): string[] {
@@ -165,11 +148,9 @@ export function splitRedirectUris(text: string): string[] {
 
 /**
  * Checks a list of redirect URIs with {@link explainRedirectUri}, and their number.
- *
  * @param uris The URIs.
  * @param context The service's own origin, if it is known.
  * @returns `undefined` if all can be used, or a sentence about the first one that cannot.
- *
  * @group Redirect URIs
  */
 export function explainRedirectUris(uris: readonly string[], context: RedirectUriContext = {}): string | undefined {
@@ -182,8 +163,7 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The URI is shown in an error. Everything but printable ASCII is replaced: other characters can be invisible or change the direction of
-  // the text.
+  // Other characters than printable ASCII can be invisible or change the direction of the text.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

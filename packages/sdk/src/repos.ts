@@ -30,7 +30,6 @@ export function repoApiPath(type: RepoType, fullName: string): string {
 
 /**
  * Who may read the content of a public repository: everybody, everybody who requests access, or users who were accepted.
- *
  * @group Repositories
  */
 export const gates = ["none", "auto", "manual"] as const;

@@ -10,7 +10,6 @@ export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): 
 /**
  * Why a member has no access to an organization's resources (docs/specification/oauth.md#userinfo): a second step or a sign-in with the
  * organization's issuer is missing, or its administrators have revoked this token's access.
- *
  * @group Users and organizations
  */
 export const securityRestrictions = ["mfa", "sso", "token-revoked"] as const;

@@ -4,12 +4,11 @@ export type ScopeGroup = "identity" | "read" | "write" | "act";
 export type ScopeDescription = {
   /** The text after "It will be able to". */
   sentence: string;
-  /** Further information for the person. */
   note?: string;
   group: ScopeGroup;
   /** Whether pages mark the scope as far-reaching. */
   isDangerous?: boolean;
-  /** Whether the scope also covers resources of a granted organization (docs/specification/oauth.md#scopes). */
+  /** Whether the scope also covers resources of a granted organization. */
   coversOrganizations?: boolean;
 };
 

@@ -24,7 +24,6 @@ test("the SDK imports only its three dependencies and its own files", async () =
   }
 });
 
-/** Declarations of the names that the README's examples use without defining them. */
 const AROUND = `
   declare const client: import("@keyhook/sdk").Client;
   declare const request: Request;

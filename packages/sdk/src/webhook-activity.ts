@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { eventActions, eventScopes } from "./webhook-payload.ts";
 
-/** The activity of webhooks, as the API and the pages show it. Times are ISO 8601 in UTC, durations whole milliseconds. */
+/** Times are ISO 8601 in UTC, durations whole milliseconds. */
 const id = z.string();
 const time = z.string();
 const milliseconds = z.int().nonnegative();
 
 export const deliverySchema = z.object({
-  /** The delivery's ID, which is also the `webhook-id` header of each of its requests. */
+  /** Also the `webhook-id` header of each of the delivery's requests. */
   id,
   kind: z.enum(["event", "test"]),
   event: z.object({ id, scope: z.string(), action: z.string() }),
-  /** The repository, with its name at the time of the event. */
+  /** With the repository's name at the time of the event. */
   repo: z.object({ id, type: z.string(), name: z.string() }),
   state: z.enum(["waiting", "delivered", "failed", "rate_limited", "withheld"]),
   attempts: z.int().nonnegative(),
@@ -21,19 +21,16 @@ export const deliverySchema = z.object({
   lastDurationMs: milliseconds.nullable(),
   createdAt: time,
   finishedAt: time.nullable(),
-  /** When a waiting delivery is attempted next. Null while its webhook is disabled. */
+  /** Null while the webhook is disabled. */
   nextAttemptAt: time.nullable(),
 });
 export type DeliveryJson = z.infer<typeof deliverySchema>;
 
 export const deliveryPageSchema = z.object({
   deliveries: z.array(deliverySchema),
-  /** The `cursor` of the page with older deliveries; null if there are none. */
+  /** The `cursor` of the page with older deliveries. Null if there are none. */
   older: z.string().nullable(),
-  /**
-   * Set if the search stopped before the page was full, because one request searches a limited number of deliveries: it reached back to
-   * this time, and `older` continues from there.
-   */
+  /** Set if the search stopped before the page was full. It reached back to this time, and `older` continues from there. */
   searchedBackTo: time.nullable(),
   /** The `Last-Event-ID` with which the live tail continues after this page. */
   tail: z.string(),
@@ -41,9 +38,9 @@ export const deliveryPageSchema = z.object({
 export type DeliveryPageJson = z.infer<typeof deliveryPageSchema>;
 
 const content = z.object({
-  /** The body, if it is text. */
+  /** Null if the body is not text. */
   text: z.string().nullable(),
-  /** The bytes of the body, if it is not text. */
+  /** Null if the body is text. */
   base64: z.string().nullable(),
   /** The size of the stored part. */
   bytes: z.int().nonnegative(),
@@ -53,7 +50,7 @@ const content = z.object({
 
 export const attemptSchema = z.object({
   id,
-  /** The number of the attempt, from 1. */
+  /** From 1. */
   number: z.int().positive(),
   /** `relay`: the handler's response to a delivery that a relay had kept. */
   kind: z.enum(["first", "retry", "replay", "test", "relay"]),
@@ -61,7 +58,7 @@ export const attemptSchema = z.object({
   outcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]),
   /** The reason for the failure, as part of a sentence. */
   reason: z.string().nullable(),
-  /** The request without its body, which is the same in each attempt; null if nothing was sent, and for a job. */
+  /** Without the body, which is the same in each attempt. Null if nothing was sent, and for a job. */
   request: z.object({ method: z.literal("POST"), url: z.string(), headers: z.record(z.string(), z.string()) }).nullable(),
   status: z.int().nullable(),
   /** Header names in lower case. Values that grant access are masked. */
@@ -77,23 +74,22 @@ export const attemptSchema = z.object({
     bodyMs: milliseconds.nullable(),
     totalMs: milliseconds,
   }),
-  /** The time of the next attempt, as planned when this attempt was recorded. */
+  /** As planned when this attempt was recorded. */
   nextDueAt: time.nullable(),
-  /** The run of this attempt, for a webhook with a job. */
+  /** For a webhook with a job. */
   jobRunId: z.string().nullable(),
 });
 export type AttemptJson = z.infer<typeof attemptSchema>;
 
 export const deliveryDetailSchema = deliverySchema.extend({
-  /** The body that was sent or will be sent, the same bytes in every attempt. Null if it may not be shown or is no longer stored. */
+  /** The same bytes in every attempt. Null if the body may not be shown or is no longer stored. */
   body: z.object({ text: z.string(), bytes: z.int().nonnegative() }).nullable(),
-  /** Why there is no body. `access`: it was never sent, and the webhook's owner may no longer read the repository. */
+  /** `access`: the body was never sent, and the webhook's owner may no longer read the repository. */
   bodyMissing: z.enum(["access", "expired"]).nullable(),
-  /** The attempts, latest first. */
+  /** Latest first. */
   attemptLog: z.array(attemptSchema),
-  /** The `attemptsBefore` of earlier attempts; null if there are none. */
+  /** The `attemptsBefore` of earlier attempts. Null if there are none. */
   olderAttempts: z.string().nullable(),
-  /** Whether a replay can put the delivery into the queue. */
   canReplay: z.boolean(),
 });
 export type DeliveryDetailJson = z.infer<typeof deliveryDetailSchema>;
@@ -121,11 +117,11 @@ export const webhookChartSchema = z.object({
   delivered: z.int(),
   failed: z.int(),
   rateLimited: z.int(),
-  /** The share of attempts that succeeded, from 0 to 1; null if there were none. */
+  /** From 0 to 1. Null if there were no attempts. */
   deliveredShare: z.number().nullable(),
   medianMs: milliseconds.nullable(),
   p99Ms: milliseconds.nullable(),
-  /** Deliveries that failed and will be attempted again, counted up to 10,000. */
+  /** Failed deliveries that will be attempted again, counted up to 10,000. */
   waitingToRetry: z.int(),
   /** How often the webhook was triggered in the last 24 hours, and the limit. */
   triggers: z.object({ count: z.int(), limit: z.int() }),
@@ -134,7 +130,7 @@ export type WebhookChartJson = z.infer<typeof webhookChartSchema>;
 
 /** The outcome of a replay or a test, if it has ended. @group Webhooks */
 export const replayAnswerSchema = z.object({
-  /** The HTTP status of the target's response; null if there was none. */
+  /** Null if the target did not respond. */
   status: z.int().nullable(),
   outcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]),
   reason: z.string().nullable(),
@@ -146,7 +142,7 @@ export type ReplayAnswerJson = z.infer<typeof replayAnswerSchema>;
 export const webhookReplaySchema = z.object({
   id,
   webhook: id,
-  /** `selected`: the deliveries that were named; `failed`: all that failed in a range of time. */
+  /** `selected`: the deliveries that were named. `failed`: all that failed in a range of time. */
   of: z.enum(["selected", "failed"]),
   since: time.nullable(),
   until: time.nullable(),

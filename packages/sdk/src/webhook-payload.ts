@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { repoTypes } from "./repos.ts";
 
-/** An ID of this service: 24 hex digits. */
+/** 24 hex digits. */
 const id = z.string().regex(/^[0-9a-f]{24}$/);
 const sha = z.string().regex(/^[0-9a-f]{40}$/);
 const url = z.url({ protocol: /^https?$/ });
 const owner = z.object({ id });
 
-/** The repository at the time when the event was recorded. */
+/** At the time when the event was recorded. */
 const repo = z.object({
   type: z.enum(repoTypes),
   /** `owner/name` */
@@ -16,7 +16,7 @@ const repo = z.object({
   private: z.boolean(),
   url: z.object({ web: url, api: url }),
   owner,
-  /** The commit of the default branch. Exists only if the scope begins with `repo`; absent for an empty repository. */
+  /** The commit of the default branch. Only if the scope begins with `repo`, and absent for an empty repository. */
   headSha: sha.optional(),
   /** Only for a Space. */
   subdomain: z.string().optional(),
@@ -46,16 +46,13 @@ const comment = z.object({
   url: z.object({ web: url }),
 });
 
-/** A ref that a push changed. `oldSha` is null if the push created it, `newSha` if the push deleted it. */
+/** `oldSha` is null if the push created the ref, `newSha` if the push deleted the ref. */
 const updatedRef = z.object({ ref: z.string(), oldSha: sha.nullable(), newSha: sha.nullable() });
 
 const event = <Scope extends string, Action extends string>(scope: Scope, ...actions: [Action, ...Action[]]) =>
   z.object({ scope: z.literal(scope), action: z.enum(actions) });
 
-/**
- * The kinds of events, distinguished by `event.scope` (webhook payload version 3). More specific scopes may be added: treat an unknown
- * scope as an `update` of the broader scope before its last dot.
- */
+/** Webhook payload version 3. Treat an unknown scope as an `update` of the broader scope before the last dot. */
 const kinds = [
   z.object({ event: event("repo", "create", "delete", "update"), repo }),
   z.object({ event: event("repo", "move"), repo, movedTo: z.object({ name: z.string(), owner }) }),
@@ -98,7 +95,6 @@ type KindOf<Payload, Scope, Action> = Payload extends { event: { scope: Scope; a
 /**
  * Whether the event is of this kind. Then it has the fields of such events. TypeScript does not narrow the union by a comparison of
  * `payload.event.scope`, because that is a nested property.
- *
  * @group Webhooks that arrive
  */
 export function isEvent<Payload extends EventPayload, Scope extends EventScope, Action extends EventAction = never>(

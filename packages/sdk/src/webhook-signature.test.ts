@@ -19,7 +19,6 @@ const payload = {
 const body = JSON.stringify(payload);
 const now = () => Math.floor(Date.now() / 1000);
 
-/** Signs a body with the published library. */
 function signedByLibrary(text = body, { at = new Date(), key = secret } = {}): Record<string, string> {
   return {
     "webhook-id": "msg_1",
@@ -48,7 +47,6 @@ describe("a signature", () => {
   test.each(["plain text", "whsec_", "whsec_not base64", "whsec_abc", "whsec_abcde", "é"])(
     "with the secret %j is made with the bytes of the secret",
     async (plain) => {
-      // Creates the signature as the service does, with Node's own functions.
       const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(plain)?.[1];
       const key = encoded === undefined ? Buffer.from(plain) : Buffer.from(encoded, "base64");
       const timestamp = String(now());

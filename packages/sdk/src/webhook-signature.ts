@@ -3,7 +3,6 @@ import type { WebhookPayload } from "./webhook-payload.ts";
 /**
  * The reason why a request was refused. Respond with 401 to `not_signed` (neither a signature nor a secret), with 400 to
  * `malformed_payload`, and with 403 to all other codes.
- *
  * @group Webhooks that arrive
  */
 export type WebhookVerificationCode =
@@ -15,11 +14,7 @@ export type WebhookVerificationCode =
   | "timestamp_in_future"
   | "malformed_payload";
 
-/**
- * A request that is not a genuine delivery. `message` says why, for your log.
- *
- * @group Webhooks that arrive
- */
+/** A request that is not a genuine delivery. `message` says why, for your log. @group Webhooks that arrive */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookVerificationCode;
@@ -30,21 +25,13 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/**
- * Headers of the Fetch API or of Node, or pairs of name and value.
- *
- * @group Webhooks that arrive
- */
+/** Headers of the Fetch API or of Node, or pairs of name and value. @group Webhooks that arrive */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | Iterable<readonly [string, string]>;
 
-/**
- * A request to verify.
- *
- * @group Webhooks that arrive
- */
+/** A request to verify. @group Webhooks that arrive */
 export type SignedWebhook = {
   /** The received bytes. JSON that was parsed and serialized again has another signature. */
   body: Uint8Array | string;
@@ -64,20 +51,17 @@ const encoder = new TextEncoder();
  * signatures are compared in constant time.
  *
  * An event of a scope that this version does not know is accepted: treat it as an `update` of the scope before the last dot.
- *
  * @param request The received body, the headers, and the webhook's secret.
  * @returns The payload. Next, {@link isEvent} tells its kind. A delivery may arrive more than once: remember its `webhook-id`.
  * @throws {@link WebhookVerificationError} `code` determines the status of your response.
  * @throws TypeError if `secret` is missing or empty, which would let everybody in.
  * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
- *
  * @example
  * ```ts
  * const body = new Uint8Array(await request.arrayBuffer());
  * const payload = await verifyWebhook({ body, headers: request.headers, secret: WEBHOOK_SECRET });
  * if (isEvent(payload, "repo.content")) console.log(payload.repo.name, payload.updatedRefs);
  * ```
- *
  * @group Webhooks that arrive
  */
 export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayload> {
@@ -88,11 +72,9 @@ export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayl
 /**
  * Checks a request as {@link verifyWebhook} does, without parsing its payload, for example before you forward the request or let another
  * program parse it. Next, {@link parseWebhookPayload} parses it.
- *
  * @param request The body as it arrived, the headers, and the webhook's secret.
  * @throws {@link WebhookVerificationError} with any code except `malformed_payload`.
  * @throws TypeError if `secret` is missing or empty.
- *
  * @group Webhooks that arrive
  */
 export async function verifyWebhookSignature({
@@ -133,11 +115,9 @@ export async function verifyWebhookSignature({
 
 /**
  * Parses the payload of a request that was verified.
- *
  * @param body The received body.
  * @returns The payload. Its fields are not checked, because a later version of the service may add some.
  * @throws {@link WebhookVerificationError} `malformed_payload`: the body is not JSON, or does not name an event.
- *
  * @group Webhooks that arrive
  */
 export function parseWebhookPayload(body: Uint8Array | string): WebhookPayload {
@@ -159,11 +139,9 @@ export function parseWebhookPayload(body: Uint8Array | string): WebhookPayload {
 
 /**
  * Signs a body as the service does, for tests of your receiver.
- *
  * @param delivery The `webhook-id`, the body, the secret, and the time in seconds since 1970 (default: now).
  * @returns The headers of the delivery. Next, send them with the same body to your receiver.
  * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
- *
  * @group Webhooks that arrive
  */
 export async function signWebhook({
@@ -217,7 +195,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
     const decoded = one.startsWith("v1,") ? decodeBase64(one.slice(3)) : undefined;
     return decoded?.byteLength === 32 ? [decoded] : [];
   });
-  // Limited: a sender sends two signatures while one secret replaces another, and hundreds would be an attempt to use up time.
+  // A sender sends two signatures while one secret replaces another. Hundreds would be an attempt to use up time.
   for (const secret of secrets) {
     const key = await verifyingKey(secret);
     for (const signature of signatures.slice(0, 10)) {
@@ -227,7 +205,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
   return false;
 }
 
-/** Compares two secrets. Both are hashed with a random key, so that the time of the comparison reveals nothing about either. */
+/** Both secrets are hashed with a random key, so that the time of the comparison reveals nothing about either. */
 async function isAnyOf(secrets: string[], sent: string): Promise<boolean> {
   const key = await hmacKey(crypto.getRandomValues(new Uint8Array(32)), "sign", "verify");
   const mac = await crypto.subtle.sign("HMAC", key, headerBytes(sent));
@@ -245,7 +223,7 @@ function headerBytes(text: string): Uint8Array<ArrayBuffer> {
 }
 const isLatin1 = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 256);
 
-/** A `whsec_` secret encodes its bytes, as Standard Webhooks specifies; any other secret is its UTF-8 bytes. */
+/** A `whsec_` secret encodes its bytes, as Standard Webhooks specifies. Any other secret is its UTF-8 bytes. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   const key = encoded === undefined ? undefined : decodeBase64(encoded);
@@ -271,7 +249,7 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   return bytes;
 }
 
-/** Keeps imported keys, because importing a key costs as much as verifying with it, and a receiver uses only a few keys. */
+/** Importing a key costs as much as verifying with it. */
 const verifyingKeys = new Map<string, Promise<CryptoKey>>();
 const VERIFYING_KEYS_MAX = 32;
 

@@ -5,7 +5,6 @@ import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
 /**
  * The types of items that a webhook can watch: a repository of a type, or a user or an organization with all its repositories.
- *
  * @group Webhooks
  */
 export const watchTypes = ["dataset", "model", "space", "user", "org"] as const;
@@ -35,13 +34,13 @@ const domains = z.array(webhookDomainSchema).max(10);
 /** Only these kinds of events, instead of all of the domains. */
 const events = z.array(z.enum(testKinds)).max(testKinds.length);
 const name = z.string().max(WEBHOOK_NAME_MAX_CHARACTERS);
-/** The service accepts only `^[\x20-\x7e]*$`, and explains violations in its own words. An empty text means no secret. */
+/** The service accepts only `^[\x20-\x7e]*$`. An empty text means no secret. */
 const secret = z.string().max(WEBHOOK_SECRET_MAX_CHARACTERS);
 
 /** The spec of a job to run at each event, with secrets, which are stored encrypted. @group Webhooks */
 export const webhookJobSchema = jobSpecSchema.extend({ secrets: jobSecretsSchema.nullish() });
 
-/** The target of the events: exactly one of `url`, `job` and `jobSourceId` (or `job_id`, which means the same). */
+/** Exactly one of `url`, `job` and `jobSourceId`. `job_id` means the same as `jobSourceId`. */
 const target = {
   url: z.string().nullish(),
   job: webhookJobSchema.nullish(),
@@ -81,13 +80,15 @@ export const webhookSchema = z.object({
   url: z.string().optional(),
   job: jobSpecAnswerSchema.optional(),
   jobSourceId: z.string().optional(),
-  /** `suspended-after-failure`: the service disabled it, after days of failed attempts or because the target responded with 410. */
+  /**
+   * `suspended-after-failure`: the service disabled the webhook, after days of failed attempts or because the target responded with 410.
+   */
   disabled: z.union([z.boolean(), z.literal("suspended-after-failure")]),
   status: z.enum(["enabled", "disabled"]),
   watched: z.array(
     z.object({
       type: z.enum(watchTypes),
-      /** The item's current name; its ID if it was deleted or may no longer be read. */
+      /** The ID if the item was deleted or may no longer be read. */
       name: z.string(),
       avatarUrl: z.string().optional(),
       /** Exists only if the item was deleted or may no longer be read. */

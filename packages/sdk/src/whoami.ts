@@ -9,10 +9,7 @@ export const errorBodySchema = z.object({
   field: z.string().optional(),
   /** The scope that a token lacks (RFC 6750 §3.1). */
   scope: z.string().optional(),
-  /**
-   * A further requirement that the caller does not meet: a role, a requirement that an organization has for its members, or access to the
-   * organization with this ID.
-   */
+  /** A further requirement that the caller does not meet, such as a role. */
   requires: z
     .object({
       role: z.enum(organizationRoles).optional(),
@@ -65,7 +62,6 @@ export type Whoami = z.infer<typeof whoamiSchema>;
 /**
  * The response of `GET /api/whoami-v2` for the token of a CI job, which belongs to no person. It names the only repository for which the
  * token is valid.
- *
  * @group Users and organizations
  */
 export const whoamiJobSchema = z.object({
@@ -78,7 +74,7 @@ export const whoamiJobSchema = z.object({
   periodEnd: z.null(),
   isPro: z.literal(false),
   avatarUrl: z.url(),
-  /** Always empty, because the token belongs to no person. */
+  /** Always empty, because the token belongs to no user. */
   orgs: z.array(whoamiOrganizationSchema).max(0),
   auth: z.object({
     type: z.literal("ci_token"),

@@ -2,7 +2,7 @@ import type { NextApiRequest, NextApiResponse } from "next";
 import { clientAddress } from "#core/http/client-address.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 
-/** The door for the protocol: passes Node's own request and response to the engine, which reads the body itself. */
+/** The engine reads the body itself. */
 export const config = { api: { bodyParser: false, externalResolver: true } };
 
 export default function protocol(req: NextApiRequest, res: NextApiResponse): Promise<void> {

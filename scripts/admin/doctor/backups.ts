@@ -2,7 +2,6 @@ import { isBackupLate, readLastBackup } from "#core/operations/last-backup.ts";
 import { areBackupsKnown } from "#core/operations/set-up-steps.ts";
 import { type Finding, findings } from "./finding.ts";
 
-/** Whether there is a recent backup, as far as the service can know. */
 export async function checkBackups(): Promise<Finding[]> {
   const backups = findings("backups");
   const last = await readLastBackup();

@@ -11,7 +11,6 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OLDEST_VERSION = 15;
 const SLOW_MS = 20;
 
-/** The server's version, the time of a round trip, and whether the schema belongs to this version. */
 export async function checkDatabase(): Promise<Finding[]> {
   const { rows } = await pool().query<{ version: string }>("SELECT current_setting('server_version') AS version");
   const version = rows[0]?.version ?? "unknown";
@@ -63,7 +62,6 @@ async function checkMigrations(): Promise<Finding> {
   return migrations.fail(`not applied yet: ${pending.join(", ")}`, "Restart the service: it applies them when it starts.");
 }
 
-/** Whether the database itself prevents the service from changing the audit log, or only its triggers do. */
 export async function checkAuditLog(): Promise<Finding[]> {
   const auditLog = findings("audit log");
   const { rows } = await pool().query<{ role: string; mayChange: boolean; waiting: number }>(
@@ -95,12 +93,12 @@ export async function checkAuditLog(): Promise<Finding[]> {
   return [auditLog.ok(`append-only: the role "${role}" can only add entries`)];
 }
 
-// The limit is low, because authorization codes are valid for only a minute, and a difference between two clocks shortens that time.
+// Authorization codes are valid for only a minute, and a difference between two clocks shortens that time.
 const NOTICEABLE_SECONDS = 2;
 const HARMFUL_SECONDS = 20;
 const NEWEST_RECORD_TOLERANCE_SECONDS = 60;
 
-/** Compares our clock with the database's clock and with earlier records, because a time server may not be reachable. */
+/** A time server may not be reachable, so earlier records and the database's clock must do. */
 export async function checkClock(): Promise<Finding[]> {
   const clock = findings("clock");
   const before = Date.now();
@@ -128,7 +126,7 @@ export async function checkClock(): Promise<Finding[]> {
 
 const OLD_DAYS = 365;
 
-/** Whether this SECRET_KEY decrypts the keys that sign ID tokens. Only the SECRET_KEY that encrypted them does. */
+/** Only the SECRET_KEY that encrypted the signing keys decrypts them. */
 export async function checkKeys(): Promise<Finding[]> {
   const signingKeys = findings("signing keys");
   const newest = await db().signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: "desc" } });
@@ -146,7 +144,6 @@ export async function checkKeys(): Promise<Finding[]> {
   }
 }
 
-/** Whether a rotation of SECRET_KEY is in progress, and how much of it remains to be done. */
 export async function checkSecretKey(): Promise<Finding[]> {
   const secretKey = findings("secret key");
   if (!env().SECRET_KEY_PREVIOUS) return [];
@@ -165,7 +162,6 @@ export async function checkSecretKey(): Promise<Finding[]> {
   ];
 }
 
-/** Whether there is an operator who can manage the service on its pages. */
 export async function checkOperators(): Promise<Finding[]> {
   const operator = findings("operator");
   const operators = await db().user.count({ where: { isOperator: true, disabledAt: null } });

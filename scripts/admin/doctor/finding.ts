@@ -1,13 +1,10 @@
-/** The result of one check. */
 export type Finding = {
   check: string;
   status: "ok" | "warn" | "fail";
   found: string;
-  /** The advice; absent if the check is ok. */
   advice?: string;
 };
 
-/** Creates the findings of one check. */
 export function findings(check: string) {
   return {
     ok: (found: string): Finding => ({ check, status: "ok", found }),
@@ -16,7 +13,6 @@ export function findings(check: string) {
   };
 }
 
-/** The first line of an error's message. */
 export function reason(error: unknown): string {
   const text = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code || error.name : String(error);
   return text.trim().split("\n")[0] ?? "";

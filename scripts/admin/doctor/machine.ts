@@ -9,10 +9,6 @@ import { type Finding, findings, reason } from "./finding.ts";
 const OTHERS = 0o077;
 const LOW_DISK_BYTES = 1024 ** 3;
 
-/**
- * Checks DATA_DIR: other users of the machine cannot read the secrets in it, there is free space, and we can write to it and to the
- * repositories, which may be on another file system.
- */
 export function checkDataDir(): Finding[] {
   const directory = findings("data directory");
   const { DATA_DIR } = env();
@@ -36,7 +32,7 @@ export function checkDataDir(): Finding[] {
   }
 }
 
-/** Finds secrets that other users of the machine could read: files directly in the data directory, unless other users cannot access it. */
+/** Files directly in the data directory, unless other users cannot access the directory. */
 function exposedFiles(directory: string, mode: number): string[] {
   if ((mode & OTHERS) === 0) return [];
   return readdirSync(directory, { withFileTypes: true })
@@ -56,7 +52,6 @@ export async function checkGitProgram(): Promise<Finding[]> {
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Writes, reads and deletes a file where large files are stored. */
 export async function checkLargeFiles(): Promise<Finding[]> {
   const largeFiles = findings("large files");
   const { LFS_STORAGE, LFS_S3_BUCKET, LFS_S3_ENDPOINT, DATA_DIR } = env();
@@ -79,7 +74,6 @@ async function within(milliseconds: number, work: Promise<void>): Promise<void> 
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Whether jobs and Spaces run, and how their limits are enforced, according to a worker's last report. */
 export async function checkJobs(): Promise<Finding[]> {
   const jobs = findings("jobs");
   const report = await readRunnerReport();

@@ -8,7 +8,6 @@ const queue = findings("mail queue");
 const TIMEOUT_MS = 5_000;
 const LATE_MINUTES = 15;
 
-/** Whether emails can be sent, which means that the mail server accepts our name and password. */
 export async function checkMail(): Promise<Finding[]> {
   const { SMTP_URL } = env();
   if (SMTP_URL) return [await checkServer(SMTP_URL)];
@@ -35,7 +34,6 @@ async function checkServer(url: string): Promise<Finding> {
   }
 }
 
-/** Emails that have waited too long or were abandoned. */
 export async function checkMailQueue(): Promise<Finding[]> {
   const waiting = { sentAt: null, failedAt: null };
   const [total, late, failed] = await Promise.all([

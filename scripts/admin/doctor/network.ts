@@ -12,7 +12,6 @@ const TIMEOUT_MS = 3_000;
 const ENTRY = "Write each entry as an IP address or a CIDR range, such as 10.0.0.5 or 10.0.5.0/24.";
 const proxy = findings("proxy");
 
-/** The URL that users and apps know: everything that we sign or redirect to contains it. */
 export function checkOrigin(): Finding[] {
   const origin = findings("origin");
   const { ORIGIN, TRUST_PROXY } = env();
@@ -30,7 +29,6 @@ export function checkOrigin(): Finding[] {
   return [origin.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
 }
 
-/** Whether web processes can reach the Spaces that workers on other machines run. */
 export async function checkSpaces(): Promise<Finding[]> {
   const { rows } = await pool().query<{ machines: number; hidden: number }>(
     `SELECT (SELECT count(DISTINCT host)::int FROM process_heartbeat WHERE seen_at > now() - make_interval(secs => $1)) AS machines,
@@ -45,7 +43,6 @@ export async function checkSpaces(): Promise<Finding[]> {
   ];
 }
 
-/** Proxies that TRUST_PROXY does not name and that the running service has seen. */
 export async function checkForwarded(): Promise<Finding[]> {
   return (await findUntrustedProxies()).map(({ address, isNear }) =>
     isNear
@@ -73,12 +70,10 @@ function checkProxy(trusted: readonly string[]): Finding[] {
   return trusted.length > 0 ? [proxy.ok(`trusts ${trusted.join(", ")}`)] : [];
 }
 
-/** Whether an entry of an address list is an IP address, or a range with a valid prefix length. */
 function isRange(entry: string): boolean {
   return entry.includes("/") ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry);
 }
 
-/** Whether we can resolve the hosts that others name, and which private addresses the service may call. */
 export async function checkOutbound(): Promise<Finding[]> {
   return [await checkResolver(), checkAllowList(env().OUTBOUND_ALLOW_CIDRS)];
 }
@@ -86,7 +81,7 @@ export async function checkOutbound(): Promise<Finding[]> {
 async function checkResolver(): Promise<Finding> {
   const names = findings("name resolution");
   const { hostname } = new URL(env().ORIGIN);
-  // Resolves our own host name if we have one; otherwise a name that is reserved for examples and exists (RFC 2606).
+  // Without a host name of our own, RFC 2606 reserves this name, which exists.
   const host = isThisMachine(hostname) || /^[\d.]+$|:/.test(hostname) ? "example.com" : hostname;
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   try {
@@ -119,7 +114,6 @@ function checkAllowList(ranges: readonly string[]): Finding {
   return outbound.ok(ranges.length > 0 ? `public addresses, and ${ranges.join(", ")}` : "public addresses only");
 }
 
-/** Whether the service runs on this machine and reports that it is ready. A stopped service is not a fault. */
 export async function checkService(): Promise<Finding[]> {
   const service = findings("service");
   const address = `http://127.0.0.1:${env().PORT}/readyz`;
@@ -135,7 +129,6 @@ export async function checkService(): Promise<Finding[]> {
   }
 }
 
-/** Whether a worker runs if a web process does, according to the heartbeats of both. */
 export async function checkWorker(): Promise<Finding[]> {
   const workers = findings("worker");
   const { web, worker } = await countAlive();

@@ -13,7 +13,7 @@ type SampleWebhook = Awaited<ReturnType<typeof findWebhooks>>[number];
 const findWebhooks = (ownerIds: string[]) =>
   db().webhook.findMany({ where: { ownerId: { in: ownerIds } }, include: { watched: true } });
 
-/** The times at which a receiver failed, in hours before now, and the failure. */
+/** In hours before now. */
 const outages = [
   { from: 17.16 * 24, to: 17 * 24, status: 503, reason: null, body: "upstream connect error\n" },
   { from: 9.26 * 24, to: 9.1 * 24, status: null, reason: "the connection was refused", body: null },
@@ -21,7 +21,6 @@ const outages = [
 /** One of this many events triggers a bug of the receiver, which no retry fixes. */
 const BUG_EVERY = 110;
 
-/** The deliveries of past events to the webhooks that watch their repositories, with every attempt and the hourly counts. */
 export async function deliveryRows(
   events: readonly EventRow[],
   { ownerIds, now }: { ownerIds: string[]; now: number },
@@ -62,7 +61,6 @@ type Try = { at: number; ms: number; isDelivered: boolean; status: number | null
 
 const outcomeOf = ({ isDelivered, status }: Try) => (isDelivered ? "delivered" : status === null ? "unreachable" : "rejected");
 
-/** The attempts of one delivery: until the receiver accepts it, or the schedule has ended. */
 function triesOf(createdAt: number, { now, nth }: { now: number; nth: number }): Try[] {
   const isHopeless = nth % BUG_EVERY === BUG_EVERY - 1 && now - createdAt > 3 * DAY_MS;
   const tries: Try[] = [];

@@ -8,7 +8,7 @@ import type { Rows } from "./write-history.ts";
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
-/** The devices at which people work. The IP addresses are reserved for documentation (RFC 5737). */
+/** The IP addresses are reserved for documentation (RFC 5737). */
 const desks: Record<string, { ip: string; user_agent: string; hour: number }> = {
   mara: { ip: "192.0.2.14", user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0", hour: 7 },
   jonas: {
@@ -69,7 +69,6 @@ const changes = (): readonly Entry[] => [
   ...days({ type: "user.reauthenticate", by: "mara", subject: "mara" }, 23.61, 11.61),
 ];
 
-/** Entries of the audit log, and the use of apps by day. */
 export async function peopleRows(ownerIds: string[], now: number): Promise<Rows> {
   const [users, organizations, apps] = await Promise.all([
     db().user.findMany({ where: { id: { in: ownerIds } }, select: { id: true, username: true } }),
@@ -98,7 +97,6 @@ export async function peopleRows(ownerIds: string[], now: number): Promise<Rows>
 
 const idIn = (ids: Map<string, string>, name: string | undefined): string | null => (name && ids.get(name)) || null;
 
-/** Each person signs in on working days at about the same time, and mostly signs out in the evening. */
 function signIns(now: number): Entry[] {
   return Array.from({ length: HISTORY_DAYS }, (_, nth) => nth + 1).flatMap((ago) => {
     const midnight = Math.floor(now / DAY_MS) * DAY_MS - ago * DAY_MS;
@@ -115,7 +113,6 @@ function signIns(now: number): Entry[] {
 }
 
 const SCOPES = ["openid", "profile", "read-repos"];
-/** The consents that exist today. Mara authorizes Paper Lantern herself, in the tour. */
 const consents = [
   { by: "opal", app: "Paper Lantern", daysAgo: 24.3 },
   { by: "aiko", app: "Copper Kite", daysAgo: 21.1 },

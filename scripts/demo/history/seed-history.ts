@@ -12,11 +12,7 @@ import { writeHistory } from "./write-history.ts";
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Records a month that the sample people could have had: an event for each commit of their repositories, its deliveries with some failures,
- * sign-ins, changes in organizations, and the use of apps. It writes the rows that the service itself would have written, in few
- * statements. Today's entries about the seeding stay in the audit log, because an entry cannot be changed.
- */
+/** Writes the rows that the service would have written in a month. Today's audit entries about the seeding cannot be changed. */
 export async function seedHistory(now = Date.now()): Promise<void> {
   const olderThan = Math.floor(now / HOUR_MS) * HOUR_MS;
   const ownerIds = await findSampleOwners();
@@ -35,11 +31,7 @@ export async function seedHistory(now = Date.now()): Promise<void> {
   await writeHistory({ ownerIds, changes, rows });
 }
 
-/**
- * Finds the sample people and organizations. People must also have the samples' email addresses, at a domain that nobody has, because a
- * service may have other users with these names.
- * @throws Error if one of them is missing
- */
+/** Other users may have these names, so the email addresses must match too. @throws Error if a user or an organization is missing */
 async function findSampleOwners(): Promise<string[]> {
   const select = { id: true };
   const accounts = [...people, operator].map(({ username, email }) => ({ username, email }));
@@ -59,7 +51,6 @@ async function findSampleOwners(): Promise<string[]> {
 
 export type EventRow = Awaited<ReturnType<typeof eventsOf>>[number];
 
-/** The events that a push of each commit would have recorded. */
 async function eventsOf(repo: Repo, olderThan: number) {
   const commits = [];
   for (let page = 0, isMore = true; isMore; page++) {

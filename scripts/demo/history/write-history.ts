@@ -2,13 +2,12 @@ import type pg from "pg";
 import { withConnection } from "#core/db.ts";
 import { HISTORY_DAYS } from "../sample-commits.ts";
 
-/** Rows by table. The keys of a row are columns of the table. */
 export type Rows = Readonly<Record<string, readonly object[]>>;
 
-/** The samples are dated this many days before the seeding, so that they exist before their first use. */
+/** The samples must exist before their first use. */
 const OLDER_DAYS = HISTORY_DAYS + 3;
 
-/** Conditions that find the rows of the sample people, by table. With DATABASE_URL, the same database may have other people's rows. */
+/** With DATABASE_URL, the same database may have other people's rows. */
 const owned = {
   user: "id = ANY ($1)",
   organization: "id = ANY ($1)",
@@ -19,14 +18,12 @@ const owned = {
 } as const;
 
 type History = {
-  /** The IDs of the sample people and organizations. */
   ownerIds: readonly string[];
-  /** When the content of each repository last changed. */
   changes: ReadonlyArray<{ repoId: string; at: Date }>;
   rows: Rows;
 };
 
-/** Writes everything or nothing, so that after an interrupted run the next run can start again. */
+/** Everything or nothing, so that after an interrupted run the next run can start again. */
 export async function writeHistory({ ownerIds, changes, rows }: History): Promise<void> {
   await withConnection(async (client) => {
     await client.query("BEGIN");

@@ -24,7 +24,6 @@ type ActivityFiltersProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The look of the filters: smaller than fields of a form, and as wide as the space allows. */
 const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
 /** Filters the list. The URL holds all filters, so that people can bookmark and share a result. */
@@ -124,7 +123,6 @@ function ActiveFilter({ href, children }: Readonly<{ href: string; children: Rea
 
 type ReplayFailedFormProps = Readonly<{ home: OwnerName; webhookId: string }>;
 
-/** Replays all deliveries that have failed since a given time. The worker runs the replay in the background. */
 export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
   return (
     <FormDetails

@@ -6,7 +6,6 @@ import { isTyping } from "../../list-keys.client.tsx";
 
 const rowOf = (id: string) => document.querySelector<HTMLElement>(`[data-delivery="${id}"]`);
 
-/** Moves the focus into an opened panel. Esc closes the panel, and the focus returns to the delivery's row. */
 export function FocusPanel({ of, closed }: Readonly<{ of: string; closed: string }>) {
   const router = useRouter();
   const mark = useRef<HTMLSpanElement>(null);
@@ -32,7 +31,6 @@ export function FocusPanel({ of, closed }: Readonly<{ of: string; closed: string
 
 const steps: Readonly<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
 
-/** The keys of the list: j and k, or the arrows on a row, move to the next or previous delivery, which an open panel then shows. */
 export function ActivityKeys() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -54,7 +52,6 @@ export function ActivityKeys() {
   return null;
 }
 
-/** Selects all deliveries of the page for a replay, or none. Without scripts it is not shown. */
 export function SelectAll() {
   const all = useRef<HTMLInputElement>(null);
   useEffect(() => {

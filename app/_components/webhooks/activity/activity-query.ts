@@ -1,7 +1,6 @@
 import { type ChartRange, chartRanges, type DeliveryFilter, eventScopes, testKinds } from "@keyhook/sdk";
 import { searchOf, textOf } from "../../../_server/page-query.ts";
 
-/** The query of an Activity page: the filters, the page, the time span of the chart, and the open delivery. */
 export type ActivityQuery = Readonly<{
   status: string;
   event: string;
@@ -21,7 +20,6 @@ export const spanWords: Readonly<Record<ChartRange, string>> = {
   "30d": "the last 30 days",
 };
 
-/** The outcomes to filter by, each as core's filter. */
 export const statusFilters: Readonly<Record<string, { label: string; filter: DeliveryFilter }>> = {
   delivered: { label: "Delivered", filter: { state: "delivered" } },
   waiting: { label: "Waiting or retrying", filter: { state: "waiting" } },
@@ -50,7 +48,6 @@ export function readActivityQuery(query: Readonly<Record<string, string | string
   };
 }
 
-/** The query as core's filter. */
 export function deliveryFilter({ status, event, repo, text, since, until, before }: ActivityQuery): DeliveryFilter {
   const scope = eventScopes.find((each) => event === each || event.slice(0, event.lastIndexOf(".")) === each);
   const action = scope && event !== scope ? event.slice(scope.length + 1) : undefined;
@@ -66,12 +63,12 @@ export function deliveryFilter({ status, event, repo, text, since, until, before
   };
 }
 
-/** Whether the list is filtered: then an empty list does not mean that nothing was sent. */
+/** In a filtered list, no rows do not mean that nothing was sent. */
 export function isFiltered({ status, event, repo, text, since, until }: ActivityQuery): boolean {
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 
-/** The URL of the page with some parts changed; an empty value removes a part. */
+/** An empty value removes a part. */
 export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...changes })) {

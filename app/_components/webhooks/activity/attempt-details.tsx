@@ -13,11 +13,8 @@ import { ResponseChanges } from "./response-changes.tsx";
 
 type AttemptDetailsProps = Readonly<{
   attempt: ShownAttempt;
-  /** The previous attempt, if the page compares the responses of both. */
   previous: ShownAttempt | undefined;
-  /** Whether this is the latest attempt; earlier attempts are collapsed. */
   isOpen: boolean;
-  /** The page of a run. */
   runHref: (runId: string) => string;
   isJob: boolean;
   now: Date;
@@ -31,7 +28,6 @@ const kinds = {
   relay: "response through the relay",
 } as const;
 
-/** One attempt: its outcome, its timing, and the response. */
 export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now }: AttemptDetailsProps) {
   const { number, kind, startedAt, outcome, status, reason, timings, response, json, jobRunId } = attempt;
   return (
@@ -102,23 +98,20 @@ function ResponseDetails({ response: { headers, body }, json, status, number }: 
   );
 }
 
-/** Turns a clause into a sentence. */
 const sentence = (clause: string): string =>
   `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}${/[.!?]$/.test(clause) ? "" : "."}`;
 
 type WaterfallProps = Readonly<{
-  /** The durations of the phases in milliseconds; null for a phase that did not happen. */
+  /** Milliseconds. Null for a phase that did not happen. */
   dns: number | null;
   connect: number | null;
   tls: number | null;
   /** From the last byte of the request to the first byte of the response. */
   waiting: number | null;
   total: number;
-  /** Whether the request used an open connection. */
   isReused: boolean;
 }>;
 
-/** The phases of one attempt, each starting where the previous one ended. */
 function Waterfall({ dns, connect, tls, waiting, total, isReused }: WaterfallProps) {
   const known = [
     { name: "DNS", ms: dns },
@@ -158,7 +151,6 @@ function Waterfall({ dns, connect, tls, waiting, total, isReused }: WaterfallPro
 
 type HeaderListProps = Readonly<{ headers: Readonly<Record<string, string>>; label: string }>;
 
-/** HTTP headers, one per line. */
 export function HeaderList({ headers, label }: HeaderListProps) {
   const entries = Object.entries(headers);
   if (entries.length === 0) return <p className="text-muted text-small">None.</p>;
@@ -176,13 +168,10 @@ export function HeaderList({ headers, label }: HeaderListProps) {
 
 type TextBlockProps = Readonly<{
   text: string;
-  /** The name of the text, for the copy button and for screen readers: "request body". */
   label: string;
-  /** Whether to use syntax colors. */
   isJson?: boolean;
 }>;
 
-/** A long text in a small box, which scrolls in both directions, also with the keyboard. */
 export async function TextBlock({ text, label, isJson }: TextBlockProps) {
   const html = isJson ? await highlight(text, "body.json") : undefined;
   return (

@@ -11,7 +11,6 @@ import { formatMilliseconds } from "./format-milliseconds.ts";
 
 type ChartCardProps = Readonly<{ chart: WebhookChart; path: string; query: ActivityQuery }>;
 
-/** The state at a glance: figures, and attempts over time. */
 export function ChartCard({ chart, path, query }: ChartCardProps) {
   const { deliveredShare, medianMs, p99Ms, waitingToRetry, triggers } = chart;
   const isNearLimit = triggers.count >= triggers.limit * 0.8;
@@ -65,7 +64,6 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
 type FigureProps = Readonly<{
   label: string;
   isBad?: boolean;
-  /** Shown as a bar. */
   share?: number;
   children: ReactNode;
 }>;

@@ -5,27 +5,21 @@ import type { TimeLook } from "../../time-words.ts";
 import { percent } from "../webhook-list.tsx";
 import { formatMilliseconds } from "./format-milliseconds.ts";
 
-/** One column: the outcomes within a time span, and how fast the responses were. */
 export type ChartColumn = Readonly<{
-  /** When the time span begins. */
   at: Date;
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** Milliseconds; null if there was no response. */
+  /** Milliseconds. Null if there was no response. */
   median: number | null;
   p99: number | null;
-  /** The URL of the list, filtered to this time span. */
   href: string;
-  /** Whether the list is currently filtered to this time span. */
   isChosen: boolean;
 }>;
 
 type DeliveryChartProps = Readonly<{
   columns: readonly ChartColumn[];
-  /** `the last 24 hours` */
   span: string;
-  /** The format of the times below the columns. */
   axis: TimeLook;
 }>;
 
@@ -35,10 +29,7 @@ const outcomes = [
   { of: "delivered", label: "delivered", className: "bg-ink/75" },
 ] as const;
 
-/**
- * Attempts over time by outcome, and below each column the response times from the median to the 99th percentile. A column links
- * to its deliveries. A screen reader reads one sentence, and the table below has every number.
- */
+/** The bars below the columns range from the median response time to the 99th percentile. */
 export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
   const highest = Math.max(1, ...columns.map((column) => totalOf(column)));
   const slowest = Math.max(10, ...columns.map(({ p99 }) => p99 ?? 0));
@@ -49,7 +40,6 @@ export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
         <ChartSummary columns={columns} span={span} />
       </figcaption>
       <div aria-hidden="true" className="relative flex gap-0.5 pl-8 sm:gap-1.5">
-        {/* The scale: the highest column, and zero. */}
         <span className="pointer-events-none absolute inset-x-0 top-1 h-23 border-line border-t border-dashed text-fine text-muted tabular-nums">
           <span className="absolute -top-2.5 left-0 bg-surface pr-1">
             {highest.toLocaleString("en", { notation: "compact" })}
@@ -99,7 +89,6 @@ type ColumnProps = Readonly<{
   highest: number;
   slowest: number;
   hasResponses: boolean;
-  /** Whether the column is in the second half, so that its tooltip opens to the left. */
   isLate: boolean;
 }>;
 
@@ -153,7 +142,7 @@ function Column({ column, highest, slowest, hasResponses, isLate }: ColumnProps)
   );
 }
 
-/** The scale is logarithmic and starts at 1 ms. On a linear scale one slow hour would flatten the line of a fast target. */
+/** On a linear scale, one slow hour would flatten the line of a fast target. */
 function ResponseTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
   const height = (ms: number) => Math.log(Math.max(1.5, ms)) / Math.log(slowest);
   return (

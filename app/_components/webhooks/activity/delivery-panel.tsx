@@ -19,7 +19,7 @@ import { NextTry } from "./next-try.client.tsx";
 import { prettyJson } from "./pretty-json.ts";
 import { curlCommand, type SignedRequest, verifySnippets } from "./verify-snippets.ts";
 
-/** The number of latest attempts that are compared with the attempt before. It is limited, because each comparison takes time (S137). */
+/** Each comparison takes time (S137). */
 const COMPARED = 5;
 
 type DeliveryPanelProps = Readonly<{
@@ -28,16 +28,12 @@ type DeliveryPanelProps = Readonly<{
   query: ActivityQuery;
   isJob: boolean;
   hasSecret: boolean;
-  /** Absent for people who may only read. */
+  /** Absent for users who may only read. */
   replay: FormAction | undefined;
   runHref: (runId: string) => string;
   now: Date;
 }>;
 
-/**
- * One delivery: its payload, and its latest attempts with their responses. The panel is beside the list; on narrower screens it slides
- * over the list, from the side or from below.
- */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;
   const attemptLog = delivery.attemptLog.map((attempt) => ({ ...attempt, json: prettyJson(attempt.response?.body.text ?? "") }));

@@ -14,12 +14,10 @@ type DeliveryRowsProps = Readonly<{
   path: string;
   query: ActivityQuery;
   isJob: boolean;
-  /** Whether rows can be selected, to replay them together. */
   isManager: boolean;
   now: Date;
 }>;
 
-/** Deliveries, newest first. Each delivery opens beside the list, and has its own URL. */
 export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }: DeliveryRowsProps) {
   return (
     <ul aria-label="Deliveries" className="divide-y divide-line">
@@ -28,7 +26,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
         return (
           <li key={delivery.id} className={classNames("delivery-row relative flex items-stretch", isOpen && "bg-sunken")}>
             {isManager && (
-              // The whole cell is the click target, and the link keeps its distance from the checkbox (WCAG 2.5.8).
+              // The link keeps its distance from the checkbox (WCAG 2.5.8).
               <label className="grid w-10 shrink-0 place-items-center">
                 <input
                   type="checkbox"
@@ -103,16 +101,14 @@ export function kindOf({ event }: Delivery): string {
 }
 
 type OutcomeChipProps = Readonly<{
-  /** The state of the delivery; absent for a single attempt. */
+  /** Absent for a single attempt. */
   state?: DeliveryState;
   outcome: AttemptOutcome | null;
-  /** The HTTP status. */
   status: number | null;
-  /** Whether the target is a job, which has no status. */
+  /** A job has no status. */
   isJob?: boolean;
 }>;
 
-/** The outcome in a word or two, or as the HTTP status of the response. */
 export function OutcomeChip(props: OutcomeChipProps) {
   const { tone, text } = wordFor(props);
   return <Chip tone={tone}>{text}</Chip>;

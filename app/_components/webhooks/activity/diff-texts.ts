@@ -1,15 +1,12 @@
 import { structuredPatch } from "diff";
 import type { DiffHunk, DiffLine } from "#core/hub/git/read/diff.ts";
 
-/**
- * Comparing takes time that grows with the number of differences, and a target chooses both texts (S137). The library checks the time only
- * between steps, each of which takes longer for longer texts, so the length of the texts is limited too.
- */
+/** A target chooses both texts (S137). The library checks the timeout only between steps, so the length of the texts is limited too. */
 const LIMITS = { maxEditLength: 500, timeout: 20 };
 const TOO_MANY_CHARACTERS = 64 * 1024;
 const TOO_MANY_LINES = 2_000;
 
-/** The lines that changed, with the lines around them; undefined for texts that are too long, or have too little in common. */
+/** Undefined for texts that are too long or have too little in common. */
 export function diffTexts(before: string, after: string): DiffHunk[] | undefined {
   if ([before, after].some(isTooLong)) return undefined;
   const patch = structuredPatch("", "", before, after, undefined, undefined, { context: 3, ...LIMITS });
@@ -23,7 +20,7 @@ const kinds: Readonly<Record<string, DiffLine["kind"]>> = { " ": "context", "+":
 
 function numbered(lines: readonly string[], oldStart: number, newStart: number): DiffLine[] {
   let [oldNumber, newNumber] = [oldStart, newStart];
-  // Lines that begin with a backslash ("No newline at end of file") are skipped.
+  // Skips lines such as "\ No newline at end of file".
   return lines.flatMap((line): DiffLine[] => {
     const kind = kinds[line.charAt(0)];
     if (!kind) return [];

@@ -1,4 +1,3 @@
-/** For example `0 ms`, `38 ms`, `1.9 s`, `15.0 s`, `2 min`. */
 export function formatMilliseconds(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 100_000) return `${(ms / 1_000).toFixed(1)} s`;

@@ -5,18 +5,15 @@ import { startTransition, useEffect, useState } from "react";
 import { classNames } from "../../class-names.ts";
 
 type LiveTailProps = Readonly<{
-  /** The route that sends an event whenever something happens to this webhook. */
   streamPath: string;
-  /** The position in the stream when the page was first rendered. */
   tail: string;
-  /** Whether something is in progress that the stream does not report. */
+  /** Set if something is in progress that the stream does not report. */
   isBusy: boolean;
 }>;
 
 type State = "off" | "connecting" | "live";
 
 const STORAGE_KEY = "webhook-activity-live";
-/** The least time between two refreshes of the page, however many events arrive. */
 const REFRESH_MS = 1_000;
 const BUSY_MS = 2_000;
 const MARKED_MS = 3_000;
@@ -24,7 +21,7 @@ const RETRY_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
-/** Marks rows that appear from now on as new (globals.css), but not the rows of another page or filter that is opened later. */
+/** Rows of another page or filter that opens later are not new. */
 function markNewRows(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
@@ -33,10 +30,7 @@ function markNewRows(): void {
   }, MARKED_MS);
 }
 
-/**
- * Keeps the page up to date while it is visible. It does not render the events but refreshes the page, so that filters, the chart and the
- * open delivery stay, and only the server renders rows.
- */
+/** Refreshes the page instead of rendering events, so that only the server renders rows. */
 export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   const router = useRouter();
   const [first] = useState(tail);
@@ -81,7 +75,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       source.onopen = () => setState("live");
       source.onerror = () => {
         setState("connecting");
-        // The browser reopens a lost connection by itself, but not a connection that was refused.
+        // The browser reopens a lost connection, but not a refused one.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, RETRY_MS);
       };
       source.addEventListener("delivery", refresh);

@@ -9,7 +9,6 @@ type NextTryProps = Readonly<{
   now: number;
 }>;
 
-/** A countdown until something is due: `in 41 s`. */
 export function NextTry({ at, now }: NextTryProps) {
   // After a refresh the countdown starts from the new time.
   return <Countdown key={`${at} ${now}`} at={at} now={now} />;

@@ -14,17 +14,14 @@ type ReplayProgressProps = Readonly<{
   now: Date;
 }>;
 
-/** How long the page shows a finished replay. */
 const SHOWN_MS = 10 * 60_000;
 
-/** The running replays, and replays that ended a short while ago. */
 export function shownReplays(replays: readonly WebhookReplay[], now: Date): WebhookReplay[] {
   return replays.filter(
     ({ state, finishedAt }) => state === "running" || (finishedAt !== null && now.getTime() - finishedAt.getTime() < SHOWN_MS),
   );
 }
 
-/** The progress of replays. They continue when the person leaves the page. */
 export function ReplayProgress({ replays, home, isManager, now }: ReplayProgressProps) {
   return (
     <Card>

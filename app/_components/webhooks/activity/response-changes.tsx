@@ -4,10 +4,7 @@ import type { ShownAttempt } from "./pretty-json.ts";
 
 type ResponseChangesProps = Readonly<{ attempt: ShownAttempt; previous: ShownAttempt | undefined }>;
 
-/**
- * The differences between a response and the response of the previous attempt: status, headers and body. The requests' bodies are always
- * the same (S124).
- */
+/** The requests' bodies are always the same (S124). */
 export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   const [before, after] = [previous && textOf(previous), textOf(attempt)];
   if (!previous || before === undefined || after === undefined) return null;
@@ -27,7 +24,7 @@ export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   );
 }
 
-/** A response as lines; undefined if there is none or its body is not text. `Date` is left out, because it always differs. */
+/** Omits `Date`, because that header always differs. */
 function textOf({ status, response, json }: ShownAttempt): string | undefined {
   if (!response || response.body.text === null) return undefined;
   const headers = Object.entries(response.headers).filter(([name]) => name.toLowerCase() !== "date");

@@ -17,7 +17,6 @@ type SavedViewsProps = Readonly<{
   query: ActivityQuery;
 }>;
 
-/** The person's saved views, as links. The person can save the current filters under a name, and delete the view that is shown. */
 export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
   const current = filtersOf(query);
   const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
@@ -80,7 +79,6 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
   );
 }
 
-/** The filters as a query, without the time range. */
 function filtersOf({ status, event, repo, text }: ActivityQuery): string {
   return activityHref("", { ...noFilters, status, event, repo, text });
 }

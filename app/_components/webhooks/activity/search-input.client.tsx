@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useRef } from "react";
 
-/** A search field that follows the URL unless it has the focus: "Show all" empties it, and a late response does not undo typing. */
+/** Follows the URL unless the field has the focus, so that a late response does not undo typing. */
 export function SearchInput({
   value,
   ...input
@@ -16,7 +16,7 @@ export function SearchInput({
 }
 
 type SendOnChangeProps = Readonly<{
-  /** The URL of the page. The fields become its query. */
+  /** The fields become the query of this URL. */
   action: string;
   className?: string;
   children: ReactNode;
@@ -24,7 +24,7 @@ type SendOnChangeProps = Readonly<{
 
 const PAUSE_MS = 350;
 
-/** A form of filters that submits itself when a filter changes, or when typing pauses. Without JavaScript it has a button. */
+/** Without JavaScript the form has a button. */
 export function SendOnChange({ action, className, children }: SendOnChangeProps) {
   const router = useRouter();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Field } from "../../fields.client.tsx";
 import { useTimeZone } from "../../local-time.client.tsx";
 
-/** A start time in the reader's time zone; the hidden field sends it in UTC. Without scripts, the time is entered in UTC. */
+/** The hidden field sends the time in UTC. Without scripts, the time is entered in UTC. */
 export function SinceField() {
   const zone = useTimeZone();
   const [at, setAt] = useState("");

@@ -1,15 +1,11 @@
-/** A signed request that was sent. */
 export type SignedRequest = Readonly<{
   url: string;
-  /** In lower case. */
+  /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: string;
 }>;
 
-/**
- * Programs without dependencies that check the signature of one delivery. Libraries for Standard Webhooks refuse a delivery that is older
- * than five minutes, as a receiver should. These programs ignore the age, so that older deliveries can be examined.
- */
+/** These programs ignore the delivery's age, so that older deliveries can be examined. */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {
   return [
     { label: "Node", code: node(request) },
@@ -67,7 +63,6 @@ case " $signature " in
 esac
 `;
 
-/** A command that sends the delivery's request to a receiver on the reader's own machine. */
 export function curlCommand({ headers, body }: SignedRequest): string {
   const sent = ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
   return [
@@ -80,5 +75,4 @@ export function curlCommand({ headers, body }: SignedRequest): string {
   ].join("\n");
 }
 
-/** A word of a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

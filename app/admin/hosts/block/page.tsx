@@ -13,16 +13,14 @@ import { blockHostPath, HOSTS_PATH } from "../../paths.ts";
 
 export const metadata: Metadata = { title: "Block a host · Administration" };
 
-/** The number of apps that the page names. */
 const SHOWN = 5;
 
-/** Asks for confirmation before a host is blocked, and shows the consequences. */
 export default async function BlockHostPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const [typed, note] = [textOf(query.host), textOf(query.note)];
   const operator = await requireOperator(blockHostPath(typed, note));
   const preview = await previewHostBlock(operator, typed).catch((error: unknown) => {
-    // The URL has no valid host, so somebody typed it by hand. The form on the previous page explains what a host is.
+    // The URL has no valid host, so somebody typed it by hand.
     if (isServiceError(error) && error.code === "invalid_request") redirect(HOSTS_PATH);
     throw error;
   });

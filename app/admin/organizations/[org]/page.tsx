@@ -23,7 +23,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 const choices = ["free", ...organizationPlans] as const;
 
-/** The plan of one organization. The operator chooses, then reads the consequences, then confirms. */
 export default async function OrganizationPlanPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const page = organizationPlanPath(org);
@@ -75,7 +74,7 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
   );
 }
 
-/** A warning before the change, which revokes exchanged tokens (S95). */
+/** The change revokes exchanged tokens (S95). */
 function ExchangeEnds({ count }: Readonly<{ count: number }>) {
   return (
     <FormMessage tone="warn">

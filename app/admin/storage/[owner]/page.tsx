@@ -22,7 +22,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 const words = (bytes: number | null): string => (bytes === null ? "no limit" : readableSize(bytes));
 
-/** The storage quota of one user or organization. */
 export default async function StorageQuotaPage({ params }: Props) {
   const { owner: named } = await params;
   const page = storageQuotaPath(named);

@@ -18,7 +18,6 @@ import { userPath } from "../../paths.ts";
 
 type AccountActionsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
 
-/** An operator's actions on an account. All except enabling ask for confirmation, and all are recorded in the audit log. */
 export function AccountActions({ user, operator, sessionCount, hasSecondStep }: AccountActionsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (

@@ -17,7 +17,6 @@ import { AccountActions } from "./account-actions.tsx";
 
 export const metadata: Metadata = { title: "User · Administration" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   disabled: "Account disabled. All its sessions and tokens are revoked.",
   enabled: "Account enabled. The user must sign in and authorize apps again.",
@@ -27,7 +26,6 @@ const notices: Record<string, string> = {
   "no-operator": "This user is no longer an operator.",
 };
 
-/** One account: its user, everything that has access to it, and an operator's actions on it. */
 export default async function AdminUserPage({
   params,
   searchParams,

@@ -7,14 +7,9 @@ import { derivedKey } from "#core/crypto/seal.ts";
 import { log } from "#core/log.ts";
 import { requestOrigin } from "../../../_server/request-origin.ts";
 
-/** The contents of next-auth's token: the opaque session token, and its user. */
 type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
 
-/**
- * Lets next-auth use core's sessions. Its JWT strategy is used without a JWT: the cookie's value is the opaque token of a row that core
- * owns (`encode` and `decode` pass it through). So a session can be listed and ended (S113), and next-auth and the server actions share the
- * same sessions. `providers` is empty: passwords and identity providers have forms and routes of their own (app/login).
- */
+/** The cookie's value is core's opaque token instead of a JWT, so that a session can be listed and ended (S113). */
 export function nextAuthOptions(): NextAuthOptions {
   const cookie = siteSessionCookie();
   return {
@@ -43,7 +38,7 @@ export function nextAuthOptions(): NextAuthOptions {
     logger: {
       error: (code, metadata) => {
         const err = metadata instanceof Error ? metadata : metadata.error;
-        // `tokenOf` found no session: it has ended, or somebody made the cookie up.
+        // The session has ended, or somebody made the cookie up.
         if (err.message !== "JWT invalid") log().error({ err, code }, "next-auth");
       },
       warn: (code) => log().warn({ code }, "next-auth"),

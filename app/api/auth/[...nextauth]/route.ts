@@ -4,10 +4,9 @@ import { nextAuthOptions } from "./next-auth-options.ts";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
-/** The options depend on the settings of the running service, so they are created for each request instead of when the module loads. */
+/** The options depend on the settings of the running service, so each request creates them. */
 async function handle(request: NextRequest, context: Context): Promise<Response> {
-  // At this path of next-auth, anybody could write errors into the service's log. It is checked here and not in server/dispatch.ts, because
-  // here Next has decoded the path.
+  // Anybody could write errors into the service's log at this path. Only here has Next decoded the path.
   if ((await context.params).nextauth.includes("_log")) return new Response(null, { status: 404 });
   return NextAuth(request, context, nextAuthOptions()) as Promise<Response>;
 }

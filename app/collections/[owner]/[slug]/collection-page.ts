@@ -11,10 +11,7 @@ import { currentSession } from "../../../_server/session.ts";
 
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
-/**
- * The data that the pages of a collection read first. Only the ID in the URL counts: a URL with a former title or another owner redirects
- * to the current URL. 404 for people who may not see the collection, whether it exists or not (S136).
- */
+/** Only the ID in the URL counts. 404 for users who may not see the collection (S136). */
 export async function collectionPage(
   params: CollectionParams,
   page: "" | "/edit" = "",
@@ -31,7 +28,7 @@ const readCollectionPage = cache(async (slug: string, owner: string) => {
   const actor = session ? personActor(session) : anonymous;
   const collection = await findCollection(actor, slug).catch((error: unknown) => {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // The organization's page lists the requirements for its members, and how to meet them.
+    // The organization's page lists the requirements for members.
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(owner));
     throw error;
   });

@@ -15,7 +15,6 @@ export async function generateMetadata({ params }: TagPageProps): Promise<Metada
   return section ? { title: `${section.name}: API reference`, description: section.description } : {};
 }
 
-/** The operations of one tag, or the kinds of events that webhooks send. One page for all would be too long. */
 export default async function ApiTagPage({ params }: TagPageProps) {
   const { tag } = await params;
   const section = findSection(apiDocument(), tag);

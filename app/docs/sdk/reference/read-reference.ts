@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { sourcePath } from "#core/source-path.ts";
 
-/** Where `npm run pack` writes the SDK's reference (scripts/pack/write-reference.ts). */
+/** `npm run pack` writes the SDK's reference to this folder. */
 const FOLDER = "build/sdk-reference";
 const NAME = /^[A-Za-z][\w-]*$/;
 
-/** A page of the reference as Markdown; undefined if there is none, or if this installation was not built. */
+/** Undefined if there is no such page, or if this installation was not built. */
 export async function readReference(...names: string[]): Promise<{ path: string; markdown: string } | undefined> {
   // Names come from the URL and must not lead out of the folder.
   if (!names.every((name) => NAME.test(name))) return undefined;

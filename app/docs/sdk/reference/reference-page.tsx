@@ -8,12 +8,11 @@ import { instanceFilling } from "../../reader.ts";
 import { readReference } from "./read-reference.ts";
 
 type ReferencePageProps = Readonly<{
-  /** The page's names below `/docs/sdk/reference`. */
+  /** Below `/docs/sdk/reference`. */
   names: readonly string[];
   trail: NonNullable<PageHeaderProps["trail"]>;
 }>;
 
-/** A page that TypeDoc wrote from the SDK's sources, in the frame and the look of the guides. */
 export async function ReferencePage({ names, trail }: ReferencePageProps) {
   const page = await readReference(...names);
   if (!page) notFound();

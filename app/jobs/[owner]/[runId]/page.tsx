@@ -5,7 +5,7 @@ import { requireSession } from "../../../_server/session.ts";
 
 type Props = Readonly<{ params: Promise<{ owner: string; runId: string }> }>;
 
-/** The URL that clients of the API show (`JobInfo.url`). It redirects to the job on its owner's pages. */
+/** Clients of the API show this URL as `JobInfo.url`. */
 export default async function JobRedirectPage({ params }: Props) {
   const { owner: handle, runId } = await params;
   const session = await requireSession(`/jobs/${encodeURIComponent(handle)}/${encodeURIComponent(runId)}`);

@@ -14,12 +14,7 @@ import {
 import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
-/**
- * Sends the browser to a provider. A link to this URL on another site does no harm: the provider's response is valid only in this browser,
- * and no account is linked before the person confirms it.
- *
- * `next`: a path of ours to continue to. `intent`: `link` or `reauthenticate`, for a signed-in user.
- */
+/** A link here from another site does no harm, because the response is valid only in this browser and the user confirms a new link. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
   const query = request.nextUrl.searchParams;

@@ -17,7 +17,6 @@ type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
 export const metadata: Metadata = { title: "App request" };
 
-/** A member asks the administrators to approve an app. The permissions modal links here. */
 export default async function AskForAppPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, role } = await requireOrganizationPage(org);

@@ -13,7 +13,6 @@ type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
 export const generateMetadata = organizationTitle("Audit log");
 
-/** The audit log of an organization, for its administrators. */
 export default async function OrganizationAuditLogPage({ params, searchParams }: Props) {
   const { organization, person, isManager } = await requireOrganizationPage((await params).org);
   if (!isManager) notFound();

@@ -32,7 +32,6 @@ import { InvitationLink } from "./invitation-link.client.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "The organization is ready. Invite other members.",
   invited: "Invitation sent. It expires in 7 days.",
@@ -99,7 +98,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
   );
 }
 
-/** The page for a member who does not meet the sign-in requirements. The member cannot see the list, but can leave the organization. */
+/** A member who does not meet the sign-in requirements cannot see the list, but can leave. */
 function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organization" | "person">) {
   return (
     <PageColumn title="Members" description="The organization's members and their roles.">
@@ -111,7 +110,7 @@ function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organiz
 type MemberRowProps = Readonly<{
   member: Member;
   isOneself: boolean;
-  /** The URL of the page that changes the role; absent for people who may not change it. */
+  /** Absent for users who may not change the role. */
   manageHref: string | undefined;
 }>;
 
@@ -189,13 +188,11 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
 type InvitationsSectionProps = Readonly<{
   organization: Organization;
   person: Person;
-  /** The page number in the list of open invitations. */
   page: number;
 }>;
 
 const roleOptions = organizationRoles.map((role) => ({ value: role, label: roleNames[role] }));
 
-/** Invites somebody by email, and lists the open invitations. */
 async function InvitationsSection({ organization, person, page }: InvitationsSectionProps) {
   const open = await listInvitations(person, organization.id, { page });
   const path = organizationPath(organization.name, "members");

@@ -14,7 +14,6 @@ import { AUTHENTICATOR_PAGE, SECURITY_PAGE } from "../security-notices.ts";
 
 export const metadata: Metadata = { title: "Authenticator app" };
 
-/** Shows the secret of a new authenticator app and asks for its first code. Nothing changes before that. */
 export default async function AuthenticatorPage() {
   const session = await requireRecentSession(AUTHENTICATOR_PAGE);
   const enrolment = await findTotpEnrolment(personActor(session));
@@ -39,24 +38,20 @@ export default async function AuthenticatorPage() {
   );
 }
 
-/** The secret in groups of four characters, which are easier to copy. Apps ignore the spaces. */
+/** Groups are easier to copy. Apps ignore the spaces. */
 function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, "$1 ");
 }
 
 type QrCodeProps = Readonly<{
   value: string;
-  /** The text alternative. */
   label: string;
 }>;
 
 // ISO/IEC 18004 asks for a quiet zone of four modules.
 const QUIET_MODULES = 4;
 
-/**
- * A QR code as one path. It is black on white in both themes, because scanners need that. The service renders it itself, so that no other
- * service learns its content.
- */
+/** Black on white in both themes, because scanners need that. No other service may learn the content. */
 function QrCode({ value, label }: QrCodeProps) {
   const { data, size } = encode(value, { ecc: "M", border: QUIET_MODULES });
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));

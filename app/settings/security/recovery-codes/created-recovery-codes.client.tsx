@@ -8,7 +8,6 @@ import { Card, FormMessage } from "../../../_components/page-layout.tsx";
 
 type CreatedRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
 
-/** Shows the form. Once the codes are created, shows the codes instead. */
 export function CreatedRecoveryCodes({ securityPage, children }: CreatedRecoveryCodesProps) {
   const { secret } = useFormState();
   if (!secret) return children;

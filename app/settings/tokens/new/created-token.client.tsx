@@ -6,7 +6,6 @@ import { ButtonLink } from "../../../_components/button.tsx";
 import { SecretOnce } from "../../../_components/copyable.tsx";
 import { Card } from "../../../_components/page-layout.tsx";
 
-/** Shows the form's fields. Once the token is created, shows the token instead. */
 export function CreatedToken({ children }: Readonly<{ children: ReactNode }>) {
   const { secret } = useFormState();
   if (!secret) return children;

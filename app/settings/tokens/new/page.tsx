@@ -19,9 +19,9 @@ const lifetimes = [
   { value: "never", label: "Never" },
 ];
 
-/** A token outlives the session that creates it, so creating one needs recent authentication (S113). */
+/** A token outlives the session that creates the token, so this needs recent authentication (S113). */
 export default async function NewTokenPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
-  // For people who come from an empty repository, only the scopes that git needs are ticked.
+  // For users who come from an empty repository, only the scopes that git needs are ticked.
   const isForGit = textOf((await searchParams).for) === "git";
   await requireRecentSession(`/settings/tokens/new${isForGit ? "?for=git" : ""}`);
   return (

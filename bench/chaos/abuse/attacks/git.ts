@@ -9,7 +9,7 @@ const MIB = 1024 ** 2;
 const IDLE = 40;
 const BYTE_EVERY_MS = 20_000;
 
-/** Anonymous: fetches whose request never arrives completely. Each held a git slot meanwhile, before decision 072. */
+/** Anonymous: fetches whose request never arrives completely (decision 072). */
 export const idleUploadPacks: Attack = {
   id: "H6",
   name: `${IDLE} fetches that send a byte in 20 seconds`,
@@ -36,10 +36,7 @@ function dripping(socket: Socket): Socket {
 const LEVELS = 10;
 const FOLDERS = 10;
 
-/**
- * Anonymous: requests about a few trees that refer to each other and so expand to 10^10 paths. A program that visits every path does not
- * finish.
- */
+/** Anonymous: a few trees that refer to each other and expand to 10^10 paths. */
 export const treeWalks: Attack = {
   id: "M2",
   name: "walks of a tree of 10^10 paths: 40 expanded listings, 12 commit pages, 12 history pages at a time",
@@ -58,7 +55,6 @@ export const treeWalks: Attack = {
       oid = await write("tree", Buffer.concat(lines));
       mode = "40000";
     }
-    // On a separate branch, so that the repository's other pages do not change.
     const signature = "Mallory <mallory@example.test> 1790000000 +0000";
     const sha = await write("commit", `tree ${oid}\nauthor ${signature}\ncommitter ${signature}\n\nUnfold\n`);
     await runGit(directory, ["update-ref", "refs/heads/unfold", sha]);
@@ -77,10 +73,7 @@ export const treeWalks: Attack = {
 
 const DOWNLOADS = 600;
 
-/**
- * Anonymous: downloads of a file that git sends piece by piece, which the attacker stops reading. Each download holds a git process for
- * hours.
- */
+/** Anonymous: downloads that the attacker stops reading. */
 export const slowDownloads: Attack = {
   id: "A3",
   name: `${DOWNLOADS} downloads of 8 MiB that nobody reads`,

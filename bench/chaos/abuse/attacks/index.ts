@@ -5,7 +5,6 @@ import { readmes, wrongElements, yaml } from "./parsers.ts";
 import { sharedMemory, spaceFillsDisk } from "./sandbox.ts";
 import { passwordFlood, wrongPasswords } from "./sign-in.ts";
 
-/** The attacks of the security review, by their numbers, and attacks that were found later. */
 export const attacks: Attack[] = [
   yaml,
   spaceFillsDisk,

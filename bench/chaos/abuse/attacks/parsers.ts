@@ -2,7 +2,7 @@ import { type Attack, lanes } from "../attack.ts";
 
 const KIB = 1024;
 
-/** Anonymous: front matter with flow collections without separators, for which the parser looks back further with each collection. */
+/** Anonymous: the parser looks back further with each flow collection without a separator. */
 export const yaml: Attack = {
   id: "H3",
   name: "64 KiB of YAML to /api/validate-yaml, 6 at a time",
@@ -18,10 +18,7 @@ export const yaml: Attack = {
 
 const FOLDERS = 40;
 
-/**
- * One account pushes the file, and everybody may request the pages that show it. A cache by path would treat the same text in many folders
- * as different texts.
- */
+/** A cache by path would treat the same text in many folders as different texts. */
 export const readmes: Attack = {
   id: "M3",
   name: `one hostile README in ${FOLDERS} folders, 8 pages at a time`,
@@ -38,7 +35,7 @@ export const readmes: Attack = {
   },
 };
 
-/** Anonymous: a list of invalid values. Before decision 079, the schema created an issue for each, before any token was checked. */
+/** Anonymous: a list of invalid values, which must not become an issue each before any token is checked (decision 079). */
 export const wrongElements: Attack = {
   id: "A1",
   name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",

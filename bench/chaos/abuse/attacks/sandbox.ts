@@ -2,11 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { db } from "#core/db.ts";
 import { type Attack, lanes } from "../attack.ts";
 
-/** Limited, so that a service without protection does not harm the machine that runs the benchmark. */
 const FILL_FILES = 6;
 const FILL_FILE_MIB = 256;
 
-/** The app of the Space: fills every writable directory with files of an allowed size, and reports the total. */
 const FILLING_APP = `
 import { createServer } from "node:http";
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
@@ -36,7 +34,6 @@ function fill() {
 }
 `;
 
-/** Any account: a Space that writes wherever it can. */
 export const spaceFillsDisk: Attack = {
   id: "H4",
   name: "a Space that fills every directory that it can write to",
@@ -95,7 +92,6 @@ export const sharedMemory: Attack = {
     });
     return {
       tasksMaxMiB: FLAVOR_MIB,
-      // One job at a time: the next one starts when the previous one has ended.
       run: (signal) =>
         lanes(1, signal, async () => {
           const made = await attackers.send({ method: "POST", path: `/api/jobs/${person.username}`, headers, body });

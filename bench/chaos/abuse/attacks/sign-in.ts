@@ -22,10 +22,7 @@ export const wrongPasswords: Attack = {
 
 const ADDRESSES = 16;
 
-/**
- * Anonymous: passwords for accounts that do not exist. Checking each costs as much as for a real account. Before decision 077, this
- * happened on threads that everything else also uses.
- */
+/** Anonymous: checking the password of a missing account costs as much as for a real account (decision 077). */
 export const passwordFlood: Attack = {
   id: "A5",
   name: `passwords for accounts that do not exist, from ${ADDRESSES} addresses, 16 at a time`,
@@ -35,7 +32,6 @@ export const passwordFlood: Attack = {
   },
 };
 
-/** Reads the sign-in form once. The returned function sends the form with a wrong password. */
 async function guesser(attackers: Attackers): Promise<(login: string, from: number) => Promise<unknown>> {
   const page = await attackers.send({ path: "/login", headers: { accept: "text/html" } });
   const hidden = fieldsOf(page?.text ?? "", "password");

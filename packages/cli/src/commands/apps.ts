@@ -132,7 +132,6 @@ type SettingsOptions = OrganizationOption & {
   refresh?: boolean;
 };
 
-/** Adds the options for settings. All other settings are only on the app's page. */
 function withSettings(command: Command): Command {
   return command
     .option("--description <text>", "its description, which users see")

@@ -63,7 +63,7 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
 async function write({ terminal }: Context, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   for await (const chunk of chunks) {
-    // A program gets the unchanged bytes. For a terminal they are escaped, because it would obey escape sequences in names.
+    // A terminal would obey escape sequences in names. Programs get the unchanged bytes.
     const shown = terminal.stdout.isTTY ? visibleLines(decoder.decode(chunk, { stream: true })) : chunk;
     if (!terminal.stdout.write(shown)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
   }

@@ -65,10 +65,7 @@ async function run(at: Context, options: RunOptions, given: string[]): Promise<v
   await followLogs(at, job.id, { organization });
 }
 
-/**
- * Secrets as `NAME=value`, or as `NAME`, which takes the value from the environment variable: a value on the command line is visible in the
- * shell's history and in the list of processes.
- */
+/** Values on the command line are visible in the list of processes, so `NAME` alone takes the value from the environment. */
 function secretsOf(given: readonly string[], { terminal }: Context): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {
@@ -129,7 +126,7 @@ function addLogsCommand(jobs: Command, terminal: Terminal): void {
 const logs = (at: Context, options: OrganizationOption & { tail?: number }, id: string): Promise<void> =>
   followLogs(at, id, options);
 
-/** Prints a job's log until the job has ended. Throws `Refused` if it failed, so that a script sees an exit code of 1. */
+/** Throws `Refused` if the job failed, so that a script sees an exit code of 1. */
 async function followLogs(
   at: Context,
   id: string,

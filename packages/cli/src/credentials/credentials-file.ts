@@ -5,17 +5,16 @@ import envPaths from "env-paths";
 import { BadInput, Refused } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A sign-in at one service. `expiresAt` is ISO 8601. A token from `login --token` has neither `expiresAt` nor `refreshToken`. */
+/** `expiresAt` is ISO 8601. A token from `login --token` has neither `expiresAt` nor `refreshToken`. */
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
-/** Credentials by the origin of their service. */
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** The path of the file, in the system's folder for settings or in `KEYHOOK_CONFIG_DIR`. */
+/** In the system's folder for settings or in `KEYHOOK_CONFIG_DIR`. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
 
-/** Throws `Refused` if the file is damaged, because it must not be overwritten without the user's decision. */
+/** Throws `Refused` if the file is damaged, because only the user may decide to overwrite the file. */
 export async function readCredentialsFile(path: string): Promise<CredentialsByOrigin> {
   let text: string;
   try {
@@ -47,16 +46,13 @@ function isCredentials(value: unknown): value is Credentials {
   return [accessToken, refreshToken, expiresAt].every((one) => typeof one === "string") && accessToken !== "";
 }
 
-/**
- * Writes the whole file under another name and renames it, so that a reader finds either the old file or the new one. Nobody else on the
- * machine may read it, because the tokens in it are the user's.
- */
+/** Renames a new file, so that a reader finds either the old file or the new one. Nobody else on the machine may read the tokens. */
 export async function writeCredentialsFile(path: string, credentials: CredentialsByOrigin): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    // Needed if an earlier version created the folder so that others can read it.
+    // Others may read a folder that an earlier version created.
     await chmod(dirname(path), 0o700);
     await rename(temporary, path);
   } catch (error) {
@@ -67,7 +63,7 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   }
 }
 
-/** The URL of the service: from `--url`, from `KEYHOOK_URL`, or the only service to which the user is signed in. */
+/** From `--url`, `KEYHOOK_URL`, or the only service to which the user is signed in. */
 export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
   const named = given ?? terminal.env.KEYHOOK_URL;
   if (named) return parseBaseUrl(named);
@@ -78,7 +74,6 @@ export async function findBaseUrl(terminal: Terminal, given: string | undefined)
   throw new BadInput(`You are signed in to ${known.join(", ")}. Choose one ${example}.`);
 }
 
-/** Returns the origin, under which tokens are stored and where the discovery document is. */
 export function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {

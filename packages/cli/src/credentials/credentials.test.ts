@@ -19,7 +19,6 @@ describe("the file of credentials", () => {
     await writeCredentialsFile(path, sample);
     expect([mode(dir), mode(path)]).toEqual(["700", "600"]);
     expect(await readCredentialsFile(path)).toEqual(sample);
-    // Looser permissions are restricted again.
     chmodSync(path, 0o644);
     await writeCredentialsFile(path, sample);
     expect([mode(path), readdirSync(dir)]).toEqual(["600", ["credentials.json"]]);

@@ -6,16 +6,12 @@ import { Refused } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
 
-/** The client ID of the command line, which every service has (C8 in docs/specification/existing-clients.md). */
+/** Every service has this client ID (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/**
- * The command line's tokens are valid for 30 days. They are renewed a day before they expire, so that they do not expire while a long
- * command runs.
- */
+/** Tokens are valid for 30 days. A day is left, so that no token expires while a long command runs. */
 const REFRESH_BEFORE_SECONDS = 24 * 60 * 60;
 
-/** The stored token for a service. The first command that runs shortly before the token expires renews it. */
 export function storedToken(terminal: Terminal, origin: string): TokenSource {
   const path = credentialsPath(terminal);
   return keepTokens({
@@ -41,7 +37,7 @@ export const notSignedIn = (origin: string): Refused =>
 
 type Given = { accessToken: string; refreshToken?: string | undefined; expiresAt?: string | undefined };
 
-/** Replaces the stored sign-in; `undefined` deletes it. */
+/** `undefined` deletes the stored sign-in. */
 export async function storeCredentials(terminal: Terminal, origin: string, given: Given | undefined): Promise<void> {
   const path = credentialsPath(terminal);
   await withFileLock(path, () => storeUnlocked(path, origin, given), terminal.signal);
@@ -57,14 +53,11 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** After this time without a sign of life from its process, a lock counts as abandoned. */
+/** After this time without a sign of life, a lock counts as abandoned. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 
-/**
- * Runs `work` in one process of this user at a time. The lock is a file that only one process can create. A refresh token can be used only
- * once: if two commands renewed at the same time, that would look like a theft, and the service would end the sign-in.
- */
+/** Two renewals with the same refresh token look like a theft, and the service would end the sign-in. */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const lock = `${path}.lock`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
@@ -97,7 +90,6 @@ async function take(lock: string, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Whether the process of the lock has ended, or shows no sign of life anymore. */
 async function isLeftBehind(lock: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(lock), readFile(lock, "utf8")]);

@@ -4,7 +4,7 @@ import { isInteractive, type Terminal } from "../terminal.ts";
 import type { Format } from "./printer.ts";
 import { visible } from "./printer.ts";
 
-/** Asks a question. Throws `Refused` if the answer is no, or if nobody can be asked. */
+/** Throws `Refused` if the answer is no, or if nobody can be asked. */
 export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
   if (format !== "human" || !isInteractive(terminal)) throw new Refused(`${question} Add --yes to confirm.`);
@@ -12,7 +12,6 @@ export async function ask(terminal: Terminal, format: Format, question: string, 
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refused("Nothing was changed.");
 }
 
-/** Reads a line from standard input; empty if there is none. */
 async function readLine({ stdin, stderr, signal }: Terminal, prompt: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
@@ -27,10 +26,7 @@ async function readLine({ stdin, stderr, signal }: Terminal, prompt: string): Pr
   }
 }
 
-/**
- * The secret of an option. `-` stands for a line of standard input: an argument is visible in the shell's history and in the list of
- * processes.
- */
+/** `-` stands for a line of standard input, because an argument is visible in the list of processes. */
 export async function secretOf(terminal: Terminal, given: string | undefined): Promise<string | undefined> {
   if (given !== "-") return given;
   const secret = await readLine(terminal, terminal.stdin.isTTY ? "The webhook's secret: " : "");
@@ -39,13 +35,11 @@ export async function secretOf(terminal: Terminal, given: string | undefined): P
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Shorter work shows no spinner. */
 const PATIENCE_MS = 1_000;
 const FRAME_MS = 100;
 
 export type Spinner = { update: (text: string) => void; stop: () => void };
 
-/** Shows on a terminal's stderr that work is in progress, once it has taken a second. */
 export function startSpinner({ stderr, env }: Terminal, format: Format, text: string): Spinner {
   if (!stderr.isTTY || format !== "human" || env.TERM === "dumb") return { update: () => undefined, stop: () => undefined };
   let shown = text;

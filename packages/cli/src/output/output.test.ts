@@ -28,7 +28,6 @@ describe("a table", () => {
     expect(isCut).toBe(true);
     expect(lines[1]).toBe("abc  https://hooks.example.com…  repo");
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(40);
-    // Headers stay whole, however narrow the table is.
     expect(table(["id", "url", "domains"], rows, 5).lines[0]).toBe("ID   URL   DOMAINS");
   });
 
@@ -84,7 +83,6 @@ test("codes, URLs and errors from a service are escaped too", async () => {
     const { code, stdout, stderr } = await runCli(argv, { isTerminal: format === "human", wait: async () => undefined });
     expect([code, stderr]).toEqual([1, expect.stringContaining("no\\x1b]0;gone\\x07")]);
     expect(stdout + stderr).toContain("AB\\x1b]0;gone\\x07");
-    // Colors are the only escape sequences that the program itself prints.
     const others = [...(stdout + stderr).replaceAll("\u001b[2m", "").replaceAll("\u001b[0m", "")];
     expect(others.filter((one) => one !== "\n" && visibleLines(one) !== one)).toEqual([]);
   }

@@ -2,12 +2,11 @@ import { BadInput } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
-/** A row: values by the names of their columns, in order. `quiet` prints the first. */
+/** Values by the names of their columns, in order. `quiet` prints the first. */
 export type Row = Record<string, Cell>;
 
 const TERMINAL_WIDTH = 80;
 
-/** Prints in the chosen format: results to stdout, remarks to stderr. */
 export type Printer = ReturnType<typeof createPrinter>;
 
 export function createPrinter(
@@ -17,7 +16,7 @@ export function createPrinter(
   // https://no-color.org: set to any text but the empty one.
   const hasColour = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
   const out = (text: string) => void stdout.write(`${text}\n`);
-  // Messages contain names, URLs and reasons from the service or its users.
+  // Messages contain text from the service or from users.
   const note = (text: string) => void stderr.write(`${visibleLines(text)}\n`);
   const json = (value: unknown, indent?: number) => out(visibleJson(value, indent));
   const outAll = (lines: readonly string[]): void => {
@@ -27,18 +26,16 @@ export function createPrinter(
 
   return {
     format,
-    /** Prints a remark for people, beside the result. */
     note(text: string): void {
       if (format !== "quiet") note(text);
     },
-    /** Prints a text that must be seen in every format, such as a secret that is shown only once. */
+    /** Must be seen in every format, such as a secret that is shown only once. */
     always: note,
-    /** Prints a remark for people, dimmed if colors are enabled. */
     hint(text: string): void {
       if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
-    /** Prints a list. `json` prints `items` instead of the rows. */
+    /** `json` prints `items` instead of the rows. */
     list(rows: readonly Row[], { items = rows }: { items?: readonly unknown[] } = {}): void {
       if (format === "json") json(items);
       else if (format === "quiet") outAll(rows.map((row) => visible(textOf(Object.values(row)[0]))));
@@ -52,7 +49,7 @@ export function createPrinter(
       }
     },
 
-    /** Prints one row of an endless list, without padding, because the next rows are unknown. */
+    /** Without padding, because the next rows are unknown. */
     row(row: Row, { item = row }: { item?: unknown } = {}): void {
       const [human = [], plain = []] = [...cellsOf([row], humanText), ...cellsOf([row], textOf)];
       if (format === "json") json(item);
@@ -65,13 +62,13 @@ export function createPrinter(
       }
     },
 
-    /** Prints one thing as JSON in every format: indented for people, without nulls for programs. */
+    /** JSON in every format: indented for people, without nulls for programs. */
     record(value: object): void {
       if (format === "human") json(value, 2);
       else json(withoutNulls(value));
     },
 
-    /** Prints that something was done, with `facts` about it. `quiet` prints only the first fact. */
+    /** `quiet` prints only the first fact. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -81,7 +78,6 @@ export function createPrinter(
       else out(texts.map(([name, value]) => `${name}=${value}`).join(" ") || visible(message));
     },
 
-    /** Prints lines in every format. */
     raw: (text: string): void => out(visibleLines(text)),
   };
 }
@@ -95,7 +91,6 @@ function humanText(value: Cell): string {
   if (value === false) return "";
   if (value === true) return "yes";
   if (Array.isArray(value)) return value.join(", ");
-  // People need no more than whole seconds.
   return typeof value === "string"
     ? value.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, "$1 $2")
     : String(value ?? "");
@@ -112,14 +107,14 @@ function withoutNulls(value: unknown): unknown {
 }
 
 export const formats = ["auto", "human", "agent", "json", "quiet"] as const;
-/** Output for people, for agents (rows with tabs), for programs (JSON), or only IDs. */
+/** For people, for agents (rows with tabs), for programs (JSON), or only IDs. */
 export type Format = Exclude<(typeof formats)[number], "auto">;
 
 export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean };
 
 /** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
 export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
-  // Other values are ignored: `audit export --format jsonl` names the format of a file.
+  // `audit export --format jsonl` names the format of a file.
   const named = formats.find((one) => one === format);
   const asked = new Set([...(named ? [named] : []), ...(json ? ["json" as const] : []), ...(quiet ? ["quiet" as const] : [])]);
   if (asked.size > 1) throw new BadInput(`Choose one output format, not ${[...asked].join(" and ")}.`);
@@ -137,11 +132,7 @@ const characters = (text: string): string[] => [...segmenter.segment(text)].map(
 const widthOf = (character: string): number => (WIDE.test(character) ? 2 : 1);
 export const displayWidth = (text: string): number => characters(text).reduce((sum, one) => sum + widthOf(one), 0);
 
-/**
- * A padded table with its header in capitals. If it is wider than `width`, the widest columns are cut, but never below the width of
- * their headers.
- * @returns its lines, and whether something was cut
- */
+/** Cuts the widest columns, but never below the width of their headers. @returns the lines, and whether something was cut */
 export function table(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
@@ -173,7 +164,7 @@ export function table(
   return { lines: [titles, ...rows].map(line), isCut };
 }
 
-/** Cuts text to a width, never within a character. */
+/** Never cuts within a character. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let shown = "";
@@ -186,19 +177,18 @@ export function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** Characters that a terminal would obey (escape sequences, carriage returns) or that hide text. They are printed as codes. */
+/** Characters that a terminal would obey or that hide text. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** Makes text visible for a field of a row, on one line. */
 export function visible(text: string): string {
   return text.replace(/\s+/g, " ").trim().replace(OBEYED, escaped);
 }
 
-/** Makes text of several lines visible, such as a log. Line ends and tabs stay. */
+/** Keeps line ends and tabs. */
 export function visibleLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }
 
-/** Makes JSON visible: `JSON.stringify` escapes only characters below the space, but terminals obey more of them. */
+/** `JSON.stringify` escapes only characters below the space, but terminals obey more of them. */
 export function visibleJson(value: unknown, indent?: number): string {
   const text: string = JSON.stringify(value, null, indent);
   return text.replace(OBEYED, (character) => (character === "\n" ? character : character.split("").map(codeUnit).join("")));
@@ -211,5 +201,4 @@ function escaped(character: string): string {
   return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
 }
 
-/** Quotes a word of a command that the user may copy, so that it stays one word whatever it contains. */
 export const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,13 +1,9 @@
 import type { Answer } from "./incoming-request.ts";
 
-/** The latest response to a delivery, and the `Webhook-Timestamp` of the last 20 attempts that arrived. It is plain JSON. */
+/** The latest response to a delivery, and the `Webhook-Timestamp` of the last 20 attempts. Plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
-/**
- * Remembers the responses to accepted deliveries, and to failed replays of them. Your own store (Redis, a table) can be shared by several
- * processes and survives a restart. Keep entries for three days, because the service may attempt a delivery for that long. A delivery in
- * progress is known only to the process that handles it.
- */
+/** Remembers the responses to accepted deliveries. Keep entries for three days, because deliveries may be retried for that long. */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
   set(key: string, answer: StoredAnswer): void | Promise<void>;
@@ -39,7 +35,7 @@ export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 }
   };
 }
 
-/** A delivery as the landing page lists it. A refused delivery has no event, because its content is not trusted. */
+/** A refused delivery has no event, because its content is not trusted. */
 export type RecentDelivery = {
   at: Date;
   handler: string;
@@ -54,7 +50,7 @@ export type RecentDelivery = {
 
 const KEPT_MAX = 50;
 
-/** The most recent deliveries, newest first. */
+/** Newest first. */
 export class RecentDeliveries {
   readonly #kept: RecentDelivery[] = [];
   add(delivery: RecentDelivery): void {

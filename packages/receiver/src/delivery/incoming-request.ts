@@ -1,9 +1,8 @@
 import type { EventScope, WebhookPayload } from "@keyhook/sdk";
 
-/** A request from any kind of server. Creating a `Request` for each would cost more than all other work. */
+/** Creating a `Request` for each request would cost more than all other work. */
 export type IncomingRequest = {
   method: string;
-  /** The complete URL. */
   url: string;
   /** The path, still encoded, without the query. */
   path: string;
@@ -11,9 +10,9 @@ export type IncomingRequest = {
   headers(): Headers;
   /** @throws RefusedError 413 if the body is larger, 408 if it takes longer */
   body(limits: { maxBytes: number; timeoutMs: number }): Promise<Uint8Array>;
-  /** The visitor's IP address, if the server knows it. */
+  /** Absent if the server does not know the visitor's address. */
   remoteAddress?: string | undefined;
-  /** The request as a `Request`. It has no body if it came from a Node server or a relay. */
+  /** Has no body if the request came from a Node server or a relay. */
   asRequest(): Request;
 };
 
@@ -25,7 +24,6 @@ export const json = (status: number, value: unknown, headers: Record<string, str
   headers: { "content-type": "application/json", ...headers },
 });
 
-/** A request that is refused, with its response. */
 export class RefusedError extends Error {
   readonly answer: Answer;
   constructor(status: number, sentence: string, headers: Record<string, string> = {}) {
@@ -34,11 +32,7 @@ export class RefusedError extends Error {
   }
 }
 
-/**
- * Reads a body in pieces and stops at the limit: `Content-Length` may be wrong, and a chunked body does not have it. A body that arrives
- * too slowly (slow loris) is refused.
- * @throws RefusedError 413, 408
- */
+/** `Content-Length` may be wrong. A slow body is refused too (slow loris). @throws RefusedError 413, 408 */
 export async function readBody(
   source: AsyncIterable<Uint8Array>,
   { maxBytes, timeoutMs, promised }: { maxBytes: number; timeoutMs: number; promised: string | undefined },
@@ -81,7 +75,7 @@ export const tooLarge = (maxBytes: number) =>
 
 type Problem = { loc: string[]; msg: string; type: string };
 
-/** The payload, or a 422 that names its errors. Scopes and fields that this version does not know are accepted. */
+/** @throws RefusedError 422 with the errors. Unknown scopes and fields are accepted. */
 export function parsePayload(
   contentType: string | undefined,
   body: Uint8Array,
@@ -124,7 +118,7 @@ function at(value: unknown, path: string): unknown {
   return found;
 }
 
-/** The payloads of one scope. TypeScript does not narrow a union by a nested field; `isEvent` does. */
+/** TypeScript does not narrow a union by a nested field, so `isEvent` does. */
 export type PayloadOf<Scope extends EventScope> = Extract<WebhookPayload, { event: { scope: Scope } }>;
 
 /** Whether a payload has this scope. Then it has the scope's fields: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */

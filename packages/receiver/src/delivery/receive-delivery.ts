@@ -8,22 +8,20 @@ export type Reception = {
   sender: SenderRules;
   limits: { maxBytes: number; timeoutMs: number };
   store: DeliveryStore;
-  /** Deliveries in progress, by handler and ID. */
+  /** By handler and ID. */
   inProgress: Map<string, Promise<Answer>>;
-  /** All running work, which is awaited when the receiver stops. */
+  /** The receiver awaits this work when it stops. */
   running: Set<Promise<unknown>>;
   /** Aborted when the receiver stops waiting for running handlers. */
   ending: AbortSignal;
   onError(error: unknown, source: ErrorSource): void;
 };
 
-/** The facts about a delivery that the list of recent deliveries shows. */
 export type Received = { answer: Answer; id: string | undefined; payload: WebhookPayload | undefined; isRepeated: boolean };
 
 const ID_MAX_CHARACTERS = 256;
 const TIMESTAMPS_MAX = 20;
 
-/** Receives one delivery: checks its sender, parses it, checks whether it arrived before, and runs the handler. */
 export async function receiveDelivery(
   incoming: IncomingRequest,
   handler: RegisteredHandler,
@@ -50,7 +48,7 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** Starts the handler. In `queue` mode, the response does not wait for it. */
+/** In `queue` mode, the response does not wait for the handler. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
   if (handler.queue.isFull)
     return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
@@ -66,7 +64,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
   reception.running.add(tracked);
   void tracked.then(() => reception.running.delete(tracked));
   if (handler.mode === "queue") {
-    // From now on the delivery counts as accepted, until its handler fails: then a replay runs the handler again.
+    // The delivery counts as accepted until its handler fails. A replay of a failed delivery runs the handler again.
     return Object.defineProperty(json(202, { queued: true }), WORK, { value: run }) as Answer;
   }
   return run.catch((): Answer => ({ status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } }));
@@ -74,13 +72,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
 
 const WORK = Symbol("the work behind a 202");
 
-/**
- * Runs the handler once for each delivery. If the same delivery is in progress, this waits for it; if it was accepted, the response is the
- * same as before; if it failed, the handler may run again. A requested replay (`X-Webhook-Replay`) runs the handler again. That header is
- * not signed, but the attempt's timestamp is. A copy of an intercepted request has a timestamp that arrived before, so it gets the earlier
- * response, whatever its other headers are. The response of a failed replay replaces the earlier one, so that the service's next attempt,
- * which has no such header, runs the handler too.
- */
+/** `X-Webhook-Replay` is not signed, so a copied request is recognized by its timestamp, which is signed. */
 async function once(
   incoming: IncomingRequest,
   key: string,
@@ -145,9 +137,7 @@ async function once(
 type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
 
 /**
- * Authenticates the sender (S140), before the body is read as far as the headers allow. A signature must always be valid, even beside a
- * correct `X-Webhook-Secret`. A `whsec_` secret, which is made for signing, requires a signature: otherwise anybody who intercepted one
- * request could send others forever.
+ * Checks the headers before the body is read (S140). A `whsec_` secret requires a signature, because an intercepted secret works forever.
  * @throws RefusedError 401, 403
  */
 async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {

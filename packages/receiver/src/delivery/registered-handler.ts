@@ -32,7 +32,7 @@ export function registerHandler(given: string, handle: WebhookHandler, options: 
   return { name, handle, mode, timeoutMs, deduplicate, queue: new WorkQueue({ concurrency, maxQueued }) };
 }
 
-/** Runs a handler. At the time limit its signal is aborted, and the delivery has failed, whatever the handler does afterwards. */
+/** At the time limit the delivery has failed, whatever the handler does afterwards. */
 export async function runHandler(
   handler: RegisteredHandler,
   payload: WebhookPayload,
@@ -66,7 +66,6 @@ export async function runHandler(
   }
 }
 
-/** Limits how much work runs at once, and how much waits. */
 class WorkQueue {
   readonly #concurrency: number;
   readonly #maxQueued: number;
@@ -122,7 +121,7 @@ export class DeliveryContext {
     this.isTest = incoming.header("x-webhook-test") === "true";
   }
 
-  // Headers and request are created only when needed, because they are costly and few handlers use them.
+  // Created on use, because headers and request are costly and few handlers use them.
   get headers(): Headers {
     this.#headers ??= this.#incoming.headers();
     return this.#headers;

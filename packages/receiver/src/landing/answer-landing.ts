@@ -5,10 +5,9 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** A random value in the form of each test button. Another site can post a form to `/test`, but does not know the value. */
+/** Another site can post a form to `/test`, but does not know this value. */
 const formToken = crypto.randomUUID();
 
-/** Responds to requests for `/` and to the buttons on that page. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {
@@ -68,11 +67,7 @@ const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
-/**
- * Whether the visitor may see recent deliveries and send tests. Unless the option `mayManage` decides, only a user at this machine may. A
- * proxy or tunnel on this machine also connects from a loopback address, but adds headers. Requests from a page of another site whose name
- * points to this machine (DNS rebinding) have another `Host`.
- */
+/** By default only a user at this machine. A proxy adds headers to a loopback connection. DNS rebinding shows another `Host`. */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());
   return (
@@ -83,7 +78,6 @@ async function mayManage({ options }: Receiver, incoming: IncomingRequest): Prom
   );
 }
 
-/** Sends a sample to a handler, in the same way as every delivery, and signed if there is a secret. */
 async function sendTest(receiver: Receiver, handler: RegisteredHandler): Promise<number> {
   const body = JSON.stringify(samplePayload());
   const id = `test_${crypto.randomUUID()}`;
@@ -101,7 +95,7 @@ async function sendTest(receiver: Receiver, handler: RegisteredHandler): Promise
 
 const id = (end: string) => `66a0c0ffee00000000000${end}`;
 
-/** The payload of a push to a repository that does not exist. */
+/** A push to a repository that does not exist. */
 export const samplePayload = (): WebhookPayload => ({
   event: { scope: "repo.content", action: "update" },
   repo: {

@@ -41,7 +41,6 @@ it("lists handlers, sends a signed test, and shows the delivery", async () => {
 it("shows strangers the URLs but no deliveries, and lets only a local user send tests", async () => {
   const { url, tests, page, token, press } = await start();
   const known = token(await page());
-  // Requests from a proxy or a tunnel on this machine, and requests with a name that points to it, also come from a loopback address.
   const { port } = new URL(url);
   const proxied: Record<string, string>[] = [
     { "x-forwarded-for": "203.0.113.9" },
@@ -63,7 +62,6 @@ it("shows strangers the URLs but no deliveries, and lets only a local user send 
   });
   expect(rebound).toContain("Webhook receiver");
   expect(rebound).not.toMatch(/Recent deliveries|name="token"/);
-  // A request as nginx sends it by default: with its own Host, and without the visitor's address.
   const nginx = await new Promise<string>((resolve) => {
     let text = "";
     const socket = connect(Number(port), "127.0.0.1", () => socket.write(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\n\r\n`));
@@ -71,7 +69,6 @@ it("shows strangers the URLs but no deliveries, and lets only a local user send 
   });
   expect(nginx).toContain("Webhook receiver");
   expect(nginx).not.toMatch(/Recent deliveries|name="token"/);
-  // A form of another site is refused.
   expect((await press(known, { origin: "https://evil.example" })).status).toBe(403);
   expect((await press(known, { origin: "null" })).status).toBe(403);
   expect((await press(known, { "sec-fetch-site": "cross-site" })).status).toBe(403);

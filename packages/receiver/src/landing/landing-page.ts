@@ -80,7 +80,7 @@ function deliveryRow({ at, handler, event, repo, status, durationMs, isTest, isR
 
 const duration = (ms: number) => (ms < 1 ? "< 1 ms" : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** The colors of the service's pages. The fonts are the system's, because the page loads no resources. */
+/** The page loads no resources, so the fonts are the system's. */
 const style = `
 :root{color-scheme:light dark;--canvas:light-dark(#f7f6f3,#131211);--surface:light-dark(#fff,#1c1a18);--sunken:light-dark(#f3f1ec,#232120);--line:light-dark(#e4e1da,#34312e);--edge:light-dark(#8a837a,#7b746c);--ink:light-dark(#1c1917,#f3f1ee);--muted:light-dark(#6b645c,#a8a29a);--brand:light-dark(#a8600a,#e0a458);--good:light-dark(#15703f,#6fcf97);--good-soft:light-dark(#e3f3e9,#17301f);--warn:light-dark(#8f5400,#e9b44c);--warn-soft:light-dark(#fbefd9,#33270f);--bad:light-dark(#b3261e,#f28b82);--bad-soft:light-dark(#fbe7e5,#391c1a);--mono:ui-monospace,"SF Mono","JetBrains Mono",Menlo,Consolas,monospace}
 *{box-sizing:border-box;margin:0}

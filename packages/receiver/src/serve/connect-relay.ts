@@ -52,7 +52,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
     },
   });
-  // An error means that another attempt would fail in the same way. If it occurs before the relay is open, the start fails.
+  // Another attempt would fail in the same way. Before the relay is open, the start fails.
   listening.then(
     (reason) => reason !== "aborted" && print(ENDED[reason]),
     (error) => receiver.reportError(error, { during: "relay" }),
@@ -105,7 +105,7 @@ async function findService({ url = environment.serviceUrl(), token = environment
   const found = token ?? known[origin]?.accessToken;
   if (!found)
     throw new Error(`There is no token for ${origin}. Set KEYHOOK_TOKEN (scope webhooks), or sign in with keyhook login.`);
-  // The token is read again for each request, because the command line renews it.
+  // Read again for each request, because the command line renews the token.
   return { baseUrl: origin, token: token ?? (async () => (await readCredentials())[origin]?.accessToken ?? found) };
 }
 
@@ -121,7 +121,7 @@ async function ask(question: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Handles a relayed request. It has no socket, so its sender does not count as a user at this machine. */
+/** A relayed request has no socket, so its sender does not count as a user at this machine. */
 async function handleRelayed(receiver: Receiver, request: RelayedRequest): Promise<RelayAnswer> {
   const { status, headers = {}, body } = await receiver.answer(fromRelay(request));
   const { connection: _, ...rest } = headers;
@@ -136,7 +136,7 @@ function fromRelay({ method, path, headers, body }: RelayedRequest): IncomingReq
       try {
         made.append(name, value);
       } catch {
-        // A header whose name or value the Fetch API does not accept is left out.
+        // The Fetch API does not accept the header's name or value.
       }
     }
     return made;
@@ -157,7 +157,7 @@ async function* chunk(body: Uint8Array): AsyncGenerator<Uint8Array> {
   yield body;
 }
 
-/** Reads the credentials of `keyhook login` by origin, from the system's folder for settings. This package never writes them. */
+/** The credentials of `keyhook login` by origin. This package never writes them. */
 async function readCredentials(): Promise<Record<string, { accessToken: string }>> {
   try {
     return JSON.parse(await readFile(join(configFolder(), "credentials.json"), "utf8"));

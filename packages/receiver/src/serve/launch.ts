@@ -105,7 +105,6 @@ function stopAtSignals(receiver: Receiver, print: (line: string) => void): () =>
   return remove;
 }
 
-/** Prints the URLs of a started receiver, and whether it has a secret. */
 function announce(
   receiver: Receiver,
   { url, relayUrl, print }: { url: string; relayUrl: string | undefined; print: (line: string) => void },

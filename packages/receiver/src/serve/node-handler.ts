@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../create-receiver.ts";
 import { type Answer, type IncomingRequest, RefusedError, readBody, tooLarge, tooSlow } from "../delivery/incoming-request.ts";
 
-/** Express adds properties to Node's own objects. Fastify wraps these objects, together with the body that its parsers have read. */
+/** Express adds properties to Node's own objects. Fastify wraps these objects, together with the parsed body. */
 export type FrameworkRequest = { raw?: IncomingMessage; body?: unknown; rawBody?: unknown };
 export type FrameworkResponse = { raw?: ServerResponse; hijack?: () => unknown };
 
@@ -35,7 +35,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
         try {
           all.append(request.rawHeaders[at] as string, request.rawHeaders[at + 1] as string);
         } catch {
-          // A header that Node accepts and the Fetch API does not is left out.
+          // Node accepts this header, but the Fetch API does not.
         }
       }
       return all;
@@ -45,15 +45,14 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    // No browser uses HTTP/1.0, but nginx does by default. It connects from this machine without naming the visitor, so the address is not
-    // known.
+    // nginx uses HTTP/1.0 by default and does not name the visitor, so the address is not known. No browser uses HTTP/1.0.
     remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
   return incoming;
 }
 
-/** Does the same as `readBody` with event listeners: iterating over a Node stream takes several times as long. */
+/** Does the same as `readBody`, because iterating over a Node stream takes several times as long. */
 function readStream(
   request: IncomingMessage,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
@@ -68,7 +67,7 @@ function readStream(
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    // The client has disconnected, so nobody reads this response.
+    // The client has disconnected.
     const onGone = () => settle(() => reject(new RefusedError(400, "The body was cut off.", { connection: "close" })));
     const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
     function settle(how: () => void) {
@@ -83,7 +82,7 @@ function readStream(
 
 const safeHost = (host = "localhost") => (/^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost");
 
-/** The bytes that a body parser has kept. A parsed object is not enough, because the signature covers the bytes. */
+/** A parsed object is not enough, because the signature covers the bytes. */
 function alreadyRead(request: IncomingMessage, parsed: FrameworkRequest): Uint8Array | undefined {
   for (const candidate of [parsed.rawBody, (request as FrameworkRequest).rawBody, parsed.body]) {
     if (candidate instanceof Uint8Array) return candidate;
@@ -101,7 +100,7 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, "content-length": bytes.byteLength });
-  // Without this, Node would read the rest of a refused body to its end, for the connection's next request.
+  // Node would read the rest of a refused body for the connection's next request.
   if (headers.connection === "close") response.once("finish", () => setTimeout(() => request.destroy(), 250).unref());
   response.end(request.method === "HEAD" ? undefined : bytes);
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 const HERE = import.meta.dirname;
 
-/** Runs a user's script in a separate process. */
 export function runScript(source: string, env: Record<string, string> = {}) {
   const folder = mkdtempSync(join(HERE, "script-"));
   const path = join(folder, "script.mts");

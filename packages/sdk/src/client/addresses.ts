@@ -1,55 +1,44 @@
 import { apiSegments, isRepoType, type RepoType, repoTypeOfSegment } from "../repos.ts";
 import type { Query } from "./transport.ts";
 
-/**
- * The last argument of every operation.
- *
- * @group Client
- */
+/** The last argument of every operation. @group Client */
 export type Asked = { signal?: AbortSignal | undefined };
 /**
  * The last argument of operations on an owner's resources. `organization` is the handle of an organization; by default the owner is the
  * caller.
- *
  * @group Client
  */
 export type Whose = Asked & { organization?: string | undefined };
 
-/** Encodes one part of a path, so that a slash in it leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
+/** Encodes a slash, so that the part leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
 export function part(text: string): string {
   if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} is neither a name nor an ID`);
   return encodeURIComponent(text);
 }
 
-/** Encodes `owner/name` as two parts of a path. */
 export function fullNamePath(fullName: string): string {
   const [owner, name, ...more] = fullName.split("/");
   if (!owner || !name || more.length > 0) throw new TypeError(`Use owner/name, not ${JSON.stringify(fullName)}`);
   return `${part(owner)}/${part(name)}`;
 }
 
-/** The path of the caller's settings, or of an organization's. */
 export const settingsPath = (organization: string | undefined): string =>
   organization === undefined ? "/api/settings" : `/api/organizations/${part(organization)}/settings`;
 
-/** A function that reads the handle of the token's owner. */
 export type OwnName = (asked?: Asked) => Promise<string>;
 
 /**
  * A repository: `owner/name` for a model, `datasets/owner/name`, `spaces/owner/name`; or its type and name, as in `repo` of a webhook
  * payload.
- *
  * @group Client
  */
 export type RepoRef = string | { type: RepoType; name: string };
 
 /**
  * Reads a {@link RepoRef} as a type and a name.
- *
  * @param repo The repository, in either form.
  * @returns The type, and `owner/name`.
  * @throws TypeError if the type is not one of `model`, `dataset` and `space`.
- *
  * @group Client
  */
 export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
@@ -63,7 +52,7 @@ export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
   return type ? { type, name: rest.join("/") } : { type: "model", name: repo };
 }
 
-/** The path of a repository in the API, such as `/api/models/owner/name`. */
+/** `/api/models/owner/name` */
 export function repoPathOf(repo: RepoRef): string {
   const { type, name } = readRepo(repo);
   return `/api/${apiSegments[type]}/${fullNamePath(name)}`;
@@ -90,7 +79,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Returns the next page's URL without its origin, because behind a proxy the service may name a different origin than the client uses. */
+/** Without the origin, because behind a proxy the service may name a different origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ApiError, unexpectedContent } from "./api-error.ts";
 
-/** Reads the text of a body, up to `limit` bytes. `isCut` says that there was more text, which is not read. */
+/** Reads at most `limit` bytes. `isCut` says that there was more text. */
 export async function readText(response: Response, limit: number): Promise<{ text: string; isCut: boolean }> {
   const reader = response.body?.getReader();
   if (!reader) return { text: await response.text(), isCut: false };
@@ -13,7 +13,7 @@ export async function readText(response: Response, limit: number): Promise<{ tex
     if (done) break;
     bytes += value.byteLength;
     if (bytes > limit) {
-      // Not awaited: if the server keeps sending, the cancellation may never finish.
+      // Not awaited, because the cancellation may never finish while the server keeps sending.
       reader.cancel().catch(() => undefined);
       return { text: pieces.join(""), isCut: true };
     }
@@ -22,7 +22,6 @@ export async function readText(response: Response, limit: number): Promise<{ tex
   return { text: pieces.join("") + decoder.decode(), isCut: false };
 }
 
-/** Checks the content of a response against a schema. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, asked: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -34,7 +33,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, asked: string): T
   );
 }
 
-/** The error for an unexpected response, such as a web page: the URL is probably not the URL of the service. */
+/** An unexpected response is, for example, a web page: `baseUrl` is probably not the URL of the service. */
 export function unexpected(asked: string, what: string, { status, headers }: Response, cause?: unknown): ApiError {
   const requestId = headers.get("x-request-id") ?? undefined;
   return new ApiError(`The response to ${asked} was ${what}. Check that baseUrl is the URL of the service.`, {
@@ -45,7 +44,6 @@ export function unexpected(asked: string, what: string, { status, headers }: Res
   });
 }
 
-/** The error for a redirect that was not followed. */
 export function redirected({ status, headers }: Response, asked: string): ApiError {
   const to = headers.get("location");
   return new ApiError(`${asked} was redirected${to ? ` to ${to}` : ""}. Check that baseUrl is the URL of the service.`, {
@@ -54,7 +52,6 @@ export function redirected({ status, headers }: Response, asked: string): ApiErr
   });
 }
 
-/** The error for a request without a usable response: it took too long, or the connection failed. */
 export function failure(error: unknown, asked: string, deadline: Deadline): ApiError {
   if (deadline.isOver()) {
     return new ApiError(`${asked} got no response in time. Try again, or allow more time with timeoutMs.`, {
@@ -70,7 +67,7 @@ export function failure(error: unknown, asked: string, deadline: Deadline): ApiE
   });
 }
 
-/** The reason of a failure. The message `fetch failed` does not contain it, but the error's cause does. */
+/** The message `fetch failed` does not contain the reason, but the error's cause does. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
@@ -80,10 +77,7 @@ function reasonOf(error: unknown): string {
 
 export type Deadline = ReturnType<typeof startDeadline>;
 
-/**
- * Creates a signal that is aborted with `outer`, or when the time is over. `AbortSignal.any` is missing from the oldest supported runtimes,
- * and leaves a listener on a long-lived signal for each request.
- */
+/** `AbortSignal.any` is missing from the oldest supported runtimes, and leaves a listener on a long-lived signal for each request. */
 export function startDeadline(ms: number, outer?: AbortSignal) {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -112,7 +106,7 @@ export function startDeadline(ms: number, outer?: AbortSignal) {
   };
 }
 
-/** Waits for work that several callers share. The signal of one caller ends only that caller's wait, not the work. */
+/** The signal of one caller ends only that caller's wait, not the shared work. */
 export function orAborted<T>(value: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return value;
   return new Promise((resolve, reject) => {

@@ -3,7 +3,6 @@ import { z } from "zod";
 /**
  * A request that failed, because the service refused it or because there was no usable response. `message` says why and, if the caller can
  * do something about it, what.
- *
  * @example
  * ```ts
  * try {
@@ -13,7 +12,6 @@ import { z } from "zod";
  *   if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
  * }
  * ```
- *
  * @group Errors
  */
 export class ApiError extends Error {
@@ -55,7 +53,7 @@ export type ApiErrorFacts = {
   cause?: unknown;
 };
 
-/** Each field is read separately, so that a field with the wrong type does not hide the other fields. */
+/** Read separately, so that a field with the wrong type does not hide the other fields. */
 const optional = z.string().optional().catch(undefined);
 const body = z.object({
   error: optional,
@@ -67,11 +65,10 @@ const body = z.object({
 });
 const empty: z.infer<typeof body> = {};
 
-/** The error for a response whose content the SDK does not expect. */
 export const unexpectedContent = (message: string, cause?: unknown): ApiError =>
   new ApiError(message, { status: 200, code: "unexpected_answer", cause });
 
-/** Creates the error for a response that is not 2xx. `text` is its body, or the beginning of its body. */
+/** `text` is the body of a response that is not 2xx, or the beginning of this body. */
 export function errorOfAnswer({ status, headers }: Response, text: string, asked: string): ApiError {
   const fields = body.safeParse(parse(text)).data ?? empty;
   // OAuth endpoints have the code in the field in which the API has the message (RFC 6749 §5.2).
@@ -115,11 +112,11 @@ function advice(status: number, code: string, scope: string | undefined, retryAf
   return "";
 }
 
-/** Reads `Retry-After`, a number of seconds or a date, as seconds from now (RFC 9110 §10.2.3). */
+/** A number of seconds or a date, as seconds from now (RFC 9110 §10.2.3). */
 export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value);
-  // An HTTP date begins with the day's name; `Date.parse` alone would accept "-5" as a year.
+  // An HTTP date begins with the day's name. `Date.parse` alone would accept "-5" as a year.
   if (!/^[A-Z][a-z]{2}/.test(value.trim())) return undefined;
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));

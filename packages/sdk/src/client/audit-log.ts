@@ -18,17 +18,11 @@ const eventSchema = z.looseObject({
 });
 /**
  * One entry of an organization's audit log. `type` is, for example, `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type AuditLogEntry = z.infer<typeof eventSchema>;
 
-/**
- * A filter of the entries to read.
- *
- * @group Client
- */
+/** A filter of the entries to read. @group Client */
 export type AuditLogQuery = Asked & {
   /** A search such as `author:mara type:oauth_app.* since:2026-11-01`; also `ip:`, `until:` and words. */
   q?: string;
@@ -39,9 +33,7 @@ export type AuditLogQuery = Asked & {
  *
  * The audit log of an organization, for its administrators: at most 100,000 entries, newest first. The token must be a personal access
  * token with the scope `manage-repos`, or the token of the service's own command line.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type AuditLogClient = ReturnType<typeof auditLogOf>;
 

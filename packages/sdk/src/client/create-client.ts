@@ -11,11 +11,7 @@ import { type ReposClient, reposOf } from "./repos.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
 import { type WebhooksClient, webhooksOf } from "./webhooks.ts";
 
-/**
- * The client that {@link createClient} returns.
- *
- * @group Client
- */
+/** The client that {@link createClient} returns. @group Client */
 export type Client = Transport & {
   /** Reads whose token it is: a person's, or a CI job's. */
   whoami: (asked?: Asked) => Promise<WhoAmI>;
@@ -42,25 +38,22 @@ export type Client = Transport & {
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
  * off. For URLs without an operation, use {@link Transport.request}.
- *
  * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
  * @returns The client. Next, `client.whoami()` reads whose token it is.
  * @throws TypeError if `baseUrl` is not a web address.
- *
  * @example
  * ```ts
  * const client = createClient({ baseUrl: "https://hub.example.com", token });
  * const { name } = await client.whoami();
  * for await (const delivery of client.webhooks.deliveries(id, { state: "failed" })) console.log(delivery.event);
  * ```
- *
  * @group Client
  */
 export function createClient(options: ClientOptions): Client {
   const transport: Transport = createTransport(options);
   const whoami = whoamiOf(transport);
   let known: Promise<string> | undefined;
-  /** Reads the caller's name only once, because all tokens of one client belong to the same person. */
+  /** All tokens of one client belong to the same user. */
   function ownName({ signal }: Asked = {}): Promise<string> {
     if (!known) {
       known = whoami().then(({ name }) => name);
@@ -83,16 +76,11 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/**
- * The owner of the token: a person, or a CI job that acts for one repository (`type: "publisher"`).
- *
- * @group Client
- */
+/** The owner of the token: a person, or a CI job that acts for one repository (`type: "publisher"`). @group Client */
 export type WhoAmI = Whoami | WhoamiJob;
 
 const whoamiAnswerSchema = z.union([whoamiSchema, whoamiJobSchema]);
 
-/** Reads whose token it is. */
 const whoamiOf =
   ({ request }: Transport) =>
   ({ signal }: Asked = {}): Promise<WhoAmI> =>

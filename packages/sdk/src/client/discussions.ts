@@ -17,12 +17,7 @@ const discussionSchema = z.looseObject({
   numComments: z.number(),
   url: z.string(),
 });
-/**
- * A discussion or a pull request. `url` is its page.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A discussion or a pull request. `url` is its page. @group Client @useDeclaredType */
 export type DiscussionRecord = z.infer<typeof discussionSchema>;
 
 const commentSchema = z.looseObject({
@@ -31,15 +26,10 @@ const commentSchema = z.looseObject({
   author,
   data: z.looseObject({ latest: z.looseObject({ raw: z.string() }), hidden: z.boolean(), edited: z.boolean() }),
 });
-/**
- * A comment. `data.latest.raw` is Markdown, and empty if the comment is hidden.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A comment. `data.latest.raw` is Markdown, and empty if the comment is hidden. @group Client @useDeclaredType */
 export type CommentRecord = z.infer<typeof commentSchema>;
 
-/** A comment, a commit, or a change of status or title. The shape of `data` depends on `type`. */
+/** The shape of `data` depends on `type`. */
 const eventSchema = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -53,19 +43,10 @@ const detailSchema = discussionSchema.extend({
   /** Only for a pull request. */
   changes: z.looseObject({ base: z.string(), mergeCommitId: z.string().optional() }).optional(),
 });
-/**
- * A discussion with its events.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A discussion with its events. @group Client @useDeclaredType */
 export type DiscussionDetail = z.infer<typeof detailSchema>;
 
-/**
- * A discussion or pull request to open.
- *
- * @group Client
- */
+/** A discussion or pull request to open. @group Client */
 export type NewDiscussion = {
   title: string;
   /** Markdown. */
@@ -76,11 +57,7 @@ export type NewDiscussion = {
   /** For a pull request: the branch to merge into. */
   base?: string;
 };
-/**
- * A filter of the discussions to list.
- *
- * @group Client
- */
+/** A filter of the discussions to list. @group Client */
 export type DiscussionFilter = {
   type?: "discussion" | "pull_request";
   status?: "open" | "closed";
@@ -95,9 +72,7 @@ const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.n
  *
  * Discussions and pull requests of a repository. All operations except `list` and `get` need the scope `write-discussions`; `merge` also
  * needs a scope that allows writing to the repository.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type DiscussionsClient = ReturnType<typeof discussionsOf>;
 

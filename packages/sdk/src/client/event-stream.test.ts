@@ -7,7 +7,7 @@ const parse = (...pieces: string[]) => {
 };
 
 describe("events", () => {
-  /** Streams, with their events according to the standard (HTML §9.2.6). */
+  /** HTML §9.2.6 */
   const streams: [string, { event: string; data: string; id?: string }[]][] = [
     [
       "data: 1\n\ndata: 2\n\n",

@@ -1,11 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { unexpectedContent } from "./api-error.ts";
 
-/**
- * One event of a stream.
- *
- * @group Client
- */
+/** One event of a stream. @group Client */
 export type ServerSentEvent = {
   /** The event's name; `message` if the stream gives none. */
   event: string;
@@ -14,22 +10,20 @@ export type ServerSentEvent = {
   id?: string;
 };
 
-/** The maximum length of an event in characters. A longer event is a mistake or an attack. */
+/** In characters. A longer event is a mistake or an attack. */
 const EVENT_MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * Turns the text of a `text/event-stream` into events, however it is split into chunks. {@link Transport.stream} does this already; use the
  * class for a stream that you read yourself.
- *
  * @see [HTML Living Standard §9.2.6](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
- *
  * @group Client
  */
 export class EventStreamParser {
   readonly #parser = createParser({
     maxBufferSize: EVENT_MAX_CHARACTERS,
     onEvent: ({ event = "message", data, id }) => {
-      // In the standard an ID stays valid until the next ID; the parser returns it only with its own event.
+      // In the standard an ID stays valid until the next ID. The parser returns the ID only with one event.
       this.#id = id ?? this.#id;
       this.#events.push({ event, data, ...(this.#id !== undefined && { id: this.#id }) });
     },
@@ -44,7 +38,6 @@ export class EventStreamParser {
 
   /**
    * Reads the next piece of the stream.
-   *
    * @param piece Decoded text of any length, such as from `TextDecoder.decode(bytes, { stream: true })`.
    * @returns The events that end in this piece.
    * @throws {@link ApiError} `unexpected_answer`: an event has more than 64 Mi characters.

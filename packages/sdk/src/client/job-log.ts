@@ -4,23 +4,15 @@ import { unexpectedContent } from "./api-error.ts";
 import { reconnecting } from "./reconnecting.ts";
 import type { Transport } from "./transport.ts";
 
-/**
- * A line of a job's log. `timestamp` is ISO 8601 in UTC.
- *
- * @group Client
- */
+/** A line of a job's log. `timestamp` is ISO 8601 in UTC. @group Client */
 export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });
 const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
-/** The number of the last returned lines that are searched for in the whole log, after a connection that began in the middle of the log. */
+/** How many returned lines are searched for in the whole log, after a connection that began in the middle of the log. */
 const REMEMBERED = 20;
 
-/**
- * Reads a job's log across connections. The stream has no positions, but the lines of a log never change: the lines that were already
- * returned are counted, and skipped in the next connection. If the first connection began with the last few lines, their position in the
- * whole log is unknown, so the last returned lines are searched for (decision 059).
- */
+/** The lines of a log never change, so a new connection skips returned lines, or searches for them after a partial start (decision 059). */
 export function followJobLog(
   { stream }: Transport,
   options: {

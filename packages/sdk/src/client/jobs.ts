@@ -13,32 +13,13 @@ import { followJobLog, type JobLogLine } from "./job-log.ts";
 import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
 
-/**
- * A job to run.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A job to run. @group Client @useDeclaredType */
 export type NewJob = z.input<typeof jobBodySchema>;
-/**
- * A schedule to create.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A schedule to create. @group Client @useDeclaredType */
 export type NewSchedule = z.input<typeof scheduledJobBodySchema>;
-/**
- * The times at which a schedule runs.
- *
- * @group Client
- * @useDeclaredType
- */
+/** The times at which a schedule runs. @group Client @useDeclaredType */
 export type ScheduleTimes = z.input<typeof scheduleBodySchema>;
-/**
- * A filter of the jobs to list: a job must be in one of the stages and have all of the labels.
- *
- * @group Client
- */
+/** A filter of the jobs to list: a job must be in one of the stages and have all of the labels. @group Client */
 export type JobSearch = { stage?: string | string[]; labels?: Record<string, string>; limit?: number };
 
 const hardwareSchema = z.object({
@@ -48,21 +29,14 @@ const hardwareSchema = z.object({
   ram: z.string(),
   ephemeralStorage: z.string(),
 });
-/**
- * A flavor: a machine size that a job may request.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A flavor: a machine size that a job may request. @group Client @useDeclaredType */
 export type JobHardware = z.infer<typeof hardwareSchema>;
 
 /**
  * The operations of `client.jobs`, on jobs and schedules.
  *
  * These are the caller's jobs or, with `{ organization }`, that organization's. The token needs the scope `jobs`.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type JobsClient = ReturnType<typeof jobsOf>;
 

@@ -15,12 +15,7 @@ const organizationSchema = z.looseObject({
   numDatasets: z.number(),
   numSpaces: z.number(),
 });
-/**
- * An organization.
- *
- * @group Client
- * @useDeclaredType
- */
+/** An organization. @group Client @useDeclaredType */
 export type OrganizationRecord = z.infer<typeof organizationSchema>;
 
 const memberSchema = z.looseObject({
@@ -31,21 +26,14 @@ const memberSchema = z.looseObject({
   avatarUrl: z.string(),
   role: z.enum(organizationRoles),
 });
-/**
- * A member of an organization.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A member of an organization. @group Client @useDeclaredType */
 export type MemberRecord = z.infer<typeof memberSchema>;
 
 /**
  * The operations of `client.organizations`.
  *
  * Organizations by their handles. `whoami().orgs` lists the caller's organizations.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type OrganizationsClient = ReturnType<typeof organizationsOf>;
 

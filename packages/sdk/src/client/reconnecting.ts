@@ -3,7 +3,6 @@ import { ApiError } from "./api-error.ts";
 /**
  * Reads a stream across connections, with a growing random delay before each new one. `webhooks.live` and `jobs.logs` are made with it; use
  * it for a stream of your own that can continue where it was cut off.
- *
  * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
  * @param signal Ends the reading.
  * @param isOver Called after each connection that ended without an error. Returns whether the stream has ended. Default: never.
@@ -35,15 +34,14 @@ export async function* reconnecting<T>(
   }
 }
 
-/** Whether a new connection may succeed after an error: the service restarts, a proxy gave up, the network is down. */
+/** The service may restart, a proxy may give up, or the network may be down. */
 function isLost(error: unknown): error is ApiError {
   return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500 && !isWaitLong(error));
 }
 
-/** Delays between two attempts, in milliseconds. */
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 20_000;
-/** No request waits for a longer `Retry-After`: its error contains the time, because a program that waits for an hour looks dead. */
+/** A program that waits for an hour looks dead, so the error of a longer `Retry-After` contains the time. */
 const RETRY_AFTER_MAX_SECONDS = 60;
 
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
@@ -56,16 +54,13 @@ export function isWorthRetrying(error: unknown): error is ApiError {
   return RETRIED_STATUSES.has(error.status) || error.code === "network" || error.code === "timeout";
 }
 
-/**
- * Exponential backoff with full jitter: a random time up to a growing limit, so that clients that failed at the same time do not return at
- * the same time. `Retry-After` is added to it. `attempt` is the number of failed attempts, from 1.
- */
+/** Full jitter, so that clients that failed at the same time do not return at the same time. `attempt` counts failed attempts from 1. */
 export function delayBeforeRetry(attempt: number, retryAfterSeconds = 0, random = Math.random): number {
   const limit = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   return retryAfterSeconds * 1000 + random() * limit;
 }
 
-/** Waits for some milliseconds. Rejects with the signal's reason when it is aborted. */
+/** Rejects with the signal's reason. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

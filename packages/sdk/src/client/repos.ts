@@ -25,19 +25,10 @@ const repoSchema = z.looseObject({
   sdk: z.string().optional(),
   subdomain: z.string().optional(),
 });
-/**
- * A repository. `id` is `owner/name`; times are ISO 8601 in UTC.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A repository. `id` is `owner/name`; times are ISO 8601 in UTC. @group Client @useDeclaredType */
 export type RepoRecord = z.infer<typeof repoSchema>;
 
-/**
- * A repository to create.
- *
- * @group Client
- */
+/** A repository to create. @group Client */
 export type NewRepo = {
   name: string;
   /** Default `model`. */
@@ -49,11 +40,7 @@ export type NewRepo = {
   sdk?: string;
   license?: string;
 };
-/**
- * Settings of a repository. Absent fields keep their values; `null` removes a text.
- *
- * @group Client
- */
+/** Settings of a repository. Absent fields keep their values; `null` removes a text. @group Client */
 export type RepoSettings = {
   private?: boolean;
   gated?: false | "auto" | "manual";
@@ -65,11 +52,7 @@ export type RepoSettings = {
   defaultBranchProtected?: boolean;
   discussionsDisabled?: boolean;
 };
-/**
- * A filter of the repositories to list.
- *
- * @group Client
- */
+/** A filter of the repositories to list. @group Client */
 export type RepoFilter = {
   /** Default `model`. */
   type?: RepoType;
@@ -85,12 +68,7 @@ export type RepoFilter = {
 };
 
 const placeSchema = z.object({ url: z.string(), name: z.string(), id: z.string() });
-/**
- * The place of a repository: its page, `owner/name`, and its ID.
- *
- * @group Client
- * @useDeclaredType
- */
+/** The place of a repository: its page, `owner/name`, and its ID. @group Client @useDeclaredType */
 export type RepoPlace = z.infer<typeof placeSchema>;
 const branchSchema = z.looseObject({ name: z.string(), ref: z.string(), targetCommit: z.string() });
 const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(branchSchema) });
@@ -99,9 +77,7 @@ const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(bra
  * The operations of `client.repos`, on repositories and their branches.
  *
  * For their files, use git or a client of the hub's file API.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type ReposClient = ReturnType<typeof reposOf>;
 
@@ -110,7 +86,6 @@ export function reposOf(transport: Transport) {
   return {
     /**
      * Creates a repository. Next, clone it with git from `url`.
-     *
      * @throws {@link ApiError} `conflict`: the name is taken.
      */
     create: (repo: NewRepo, { signal }: Asked = {}): Promise<RepoPlace> =>
@@ -122,7 +97,7 @@ export function reposOf(transport: Transport) {
 
     /** Reads a repository. @throws {@link ApiError} `RepoNotFound`: it does not exist, or the token may not read it. */
     get: (repo: RepoRef, { signal }: Asked = {}): Promise<RepoRecord> =>
-      // With `expand`, the response leaves out the names of the repository's files, of which there may be many.
+      // With `expand`, the response omits the names of the repository's files, of which there may be many.
       request("GET", repoPathOf(repo), { query: { expand: ["lastModified"] }, schema: repoSchema, signal }),
 
     /** Deletes a repository for good. */

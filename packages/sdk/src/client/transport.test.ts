@@ -9,7 +9,6 @@ import { ApiError } from "./api-error.ts";
 import { createClient } from "./create-client.ts";
 import type { ClientOptions } from "./transport.ts";
 
-/** A service that misbehaves: each request gets the next response of the list, and the last response is repeated. */
 type Answer = (req: http.IncomingMessage, res: http.ServerResponse) => unknown;
 let answers: Answer[] = [];
 let requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string; at: number }[] = [];
@@ -35,7 +34,7 @@ afterAll(() => {
 beforeEach(() => {
   answers = [];
   requests = [];
-  // The waits are real, except their jitter, which is fixed.
+  // The waits are real, except their jitter.
   vi.spyOn(Math, "random").mockReturnValue(0.01);
   onTestFinished(() => void vi.restoreAllMocks());
 });
@@ -137,7 +136,6 @@ describe("a request", () => {
     answers = [json(301, {}, { location: `${origin}/api/y` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)).toMatchObject({ url: "/api/y", headers: { authorization: "Bearer kh_token" } });
-    // The token is sent only to its own service.
     answers = [json(301, {}, { location: `${origin.replace("127.0.0.1", "localhost")}/api/z` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)?.url).toBe("/api/z");
@@ -379,7 +377,7 @@ describe("pages", () => {
   const schema = z.array(z.number());
   const page = (url: string): Answer => {
     const cursor = Number(new URL(url, origin).searchParams.get("cursor") ?? 0);
-    // The service names itself by a URL that this client does not know.
+    // Behind a proxy, the service may name a URL that this client does not know.
     const link = cursor < 2 ? { link: `<https://hub.example/api/n?cursor=${cursor + 1}&limit=2>; rel="next"` } : undefined;
     return json(200, [cursor * 2, cursor * 2 + 1], link);
   };
@@ -515,7 +513,6 @@ describe("a stream", () => {
     const lines = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => line(first + at)).join("");
     answers = [
       events(lines(from, 4), (req) => setTimeout(() => req.socket.destroy(), 20)),
-      // Ends as if by a proxy, while the job continues.
       events(lines(1, 5), end),
       job("RUNNING"),
       events(lines(1, 7), end),

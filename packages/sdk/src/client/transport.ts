@@ -9,16 +9,11 @@ import { delayBeforeRetry, isWorthRetrying, sleep } from "./reconnecting.ts";
 /**
  * A token, or a function that returns one. The function is called before each request, and once more after a 401, with the token that the
  * service refused. {@link keepTokens} creates such a function.
- *
  * @group Client
  */
 export type TokenSource = string | ((asked: { refused?: string }) => string | undefined | Promise<string | undefined>);
 
-/**
- * Options of {@link createClient}.
- *
- * @group Client
- */
+/** Options of {@link createClient}. @group Client */
 export type ClientOptions = {
   /** The service's address, `https://hub.example.com`. */
   baseUrl: string;
@@ -34,18 +29,10 @@ export type ClientOptions = {
   maxRetries?: number | undefined;
 };
 
-/**
- * Query parameters. `null` and `undefined` are left out; a list repeats the parameter.
- *
- * @group Client
- */
+/** Query parameters. `null` and `undefined` are left out; a list repeats the parameter. @group Client */
 export type Query = Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>;
 
-/**
- * Options of a request.
- *
- * @group Client
- */
+/** Options of a request. @group Client */
 export type SendOptions = {
   query?: Query | undefined;
   /** The body, which is sent as JSON; `URLSearchParams` are sent as a form. */
@@ -56,20 +43,12 @@ export type SendOptions = {
   /** Whether a POST or PATCH may be sent twice without harm. Then it is attempted again like a GET. */
   isIdempotent?: boolean | undefined;
 };
-/**
- * Options of {@link Transport.request}.
- *
- * @group Client
- */
+/** Options of {@link Transport.request}. @group Client */
 export type RequestOptions<T> = SendOptions & {
   /** A zod schema that the response must match. Without it, the response is returned unchecked. */
   schema?: z.ZodType<T> | undefined;
 };
-/**
- * Options of {@link Transport.stream}.
- *
- * @group Client
- */
+/** Options of {@link Transport.stream}. @group Client */
 export type StreamOptions = {
   query?: Query | undefined;
   signal?: AbortSignal | undefined;
@@ -79,24 +58,15 @@ export type StreamOptions = {
   idleMs?: number | undefined;
 };
 
-/**
- * An HTTP method.
- *
- * @group Client
- */
+/** An HTTP method. @group Client */
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/**
- * The part of {@link Client} that sends requests. Every operation of the client uses it.
- *
- * @group Client
- */
+/** The part of {@link Client} that sends requests. Every operation of the client uses it. @group Client */
 export type Transport = {
   /** The service's address. */
   readonly baseUrl: string;
   /**
    * Sends a request and reads the response as JSON.
-   *
    * @param method The HTTP method.
    * @param path The path from the root, with encoded parts: `/api/whoami-v2`.
    * @param options The query, the body, and a schema of the response.
@@ -118,13 +88,12 @@ export type Transport = {
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const IDLE_MS = 60_000;
-/** The maximum sizes of a JSON response and of an error. */
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
-/** Wraps an error of the token function, so that the caller gets that error unchanged, and not as a failure of the network. */
+/** The caller gets the token function's own error, not a failure of the network. */
 class TokenFailure extends Error {
   constructor(cause: unknown) {
     super("no token", { cause });
@@ -136,7 +105,7 @@ export function createTransport(options: ClientOptions): Transport {
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
   // In browsers the header would cost a CORS preflight for every request.
   const userAgent = isBrowser() ? options.userAgent : [options.userAgent, "keyhook-sdk"].filter(Boolean).join(" ");
-  // Called without `this`, because a browser's own `fetch` refuses any other `this`.
+  // A browser's own `fetch` refuses any other `this`.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   async function tokenFor(refused?: string): Promise<string | undefined> {
@@ -148,7 +117,7 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
-  /** Sends one request and passes a 2xx response to `use`, with the running deadline. */
+  /** Passes a 2xx response to `use`, with the running deadline. */
   async function attempt<T>(
     method: Method,
     path: string,
@@ -279,7 +248,7 @@ export function createTransport(options: ClientOptions): Transport {
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The message does not contain the token, because errors end up in logs.
+  // Errors end up in logs, so the message omits the token.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
     throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }

@@ -19,32 +19,17 @@ import { paged } from "./paged.ts";
 import { reconnecting, sleep } from "./reconnecting.ts";
 import type { Transport } from "./transport.ts";
 
-/**
- * A webhook to create.
- *
- * @group Client
- * @useDeclaredType
- */
+/** A webhook to create. @group Client @useDeclaredType */
 export type NewWebhook = z.input<typeof newWebhookSchema>;
-/**
- * Changes of a webhook. Absent fields keep their values.
- *
- * @group Client
- * @useDeclaredType
- */
+/** Changes of a webhook. Absent fields keep their values. @group Client @useDeclaredType */
 export type WebhookChanges = z.input<typeof webhookChangesSchema>;
 /**
  * A change of a delivery, as it happens. `reset`: some changes were skipped, so read the list again. `tail` is the position from which to
  * continue.
- *
  * @group Client
  */
 export type LiveActivity = { kind: "delivery"; delivery: DeliveryJson; tail?: string } | { kind: "reset"; tail?: string };
-/**
- * The deliveries to replay: the named ones, or all that failed in a range of time.
- *
- * @group Client
- */
+/** The deliveries to replay: the named ones, or all that failed in a range of time. @group Client */
 export type ReplayRange = { deliveries: string[] } | { since: Date | string; until?: Date | string | undefined };
 
 const one = z.object({ webhook: webhookSchema });
@@ -55,9 +40,7 @@ const replayed = z.object({ replay: webhookReplaySchema });
  * The operations of `client.webhooks`, on webhooks, their deliveries and replays.
  *
  * These are the caller's webhooks or, with `{ organization }`, that organization's. The token needs the scope `webhooks`.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type WebhooksClient = ReturnType<typeof webhooksOf>;
 
@@ -90,7 +73,6 @@ export function webhooksOf({ request, stream }: Transport) {
     /**
      * Creates a webhook. With `generateSecret` the response has a `secret`, which the service never shows again: give it to the receiver,
      * which calls {@link verifyWebhook}. Next, `sendTest` checks that the target responds.
-     *
      * @throws {@link ApiError} `invalid_request`: `field` is the invalid field.
      */
     async create(webhook: NewWebhook, { organization, signal }: Whose = {}): Promise<WebhookRecord & { secret?: string }> {
@@ -100,7 +82,7 @@ export function webhooksOf({ request, stream }: Transport) {
 
     /** Changes a webhook. An empty `secret` removes its secret. */
     async update(id: string, changes: WebhookChanges, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
-      // The request may be repeated, because setting the same values again changes nothing.
+      // Setting the same values again changes nothing.
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).webhook;
     },
 
@@ -179,7 +161,6 @@ export function webhooksOf({ request, stream }: Transport) {
     /**
      * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default
      * 1,000) until all are sent or the replay was cancelled. The replay continues if you leave the loop.
-     *
      * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */
     async *replayFailed(
@@ -209,7 +190,6 @@ export function webhooksOf({ request, stream }: Transport) {
     /**
      * Follows a webhook's deliveries, from now on or from `tail`, until `signal` is aborted. Reconnects and continues where the stream was
      * cut off.
-     *
      * @throws {@link ApiError} if the token may no longer read the webhook; after an abort, the signal's reason.
      */
     live(id: string, { organization, signal, tail }: Whose & { tail?: string } = {}): AsyncIterable<LiveActivity> {

@@ -1,10 +1,6 @@
 import type { HeaderPairs, RelayAnswer, RelayedRequest } from "./relayed-request.ts";
 
-/**
- * Options of {@link forwardTo}.
- *
- * @group Relay
- */
+/** Options of {@link forwardTo}. @group Relay */
 export type ForwardOptions = {
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
@@ -18,18 +14,16 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Headers that are about one connection, or that name the service's host. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Headers of a response that are about the server's own connection, or that are no longer true after `fetch` has decoded the body. */
+/** Headers about the server's own connection, and headers that are no longer true after `fetch` has decoded the body. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
  * Creates a `handle` for {@link listenToRelay} that forwards each request to your own server, with the same bytes as its body. If that
  * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
- *
  * @param url The server, `http://localhost:3000`. Its path precedes the path of each request, which cannot lead out of it.
  * @param options `fetch` and `timeoutMs`.
  * @returns The handler.
  * @throws TypeError if `url` does not begin with `http://` or `https://`.
- *
  * @group Relay
  */
 export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }: ForwardOptions = {}) {
@@ -77,10 +71,7 @@ const refused: RelayAnswer = {
   }),
 };
 
-/**
- * The URL of a path on the base's host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path.
- * Anybody who knows the relay's URL can send any path.
- */
+/** Undefined if the path would lead out of the base's own path. Anybody who knows the relay's URL can send any path. */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
   const at = path.indexOf("?");
@@ -96,7 +87,7 @@ function headersOf(pairs: HeaderPairs): Headers {
   return headers;
 }
 
-/** Reads the body; undefined if the body is too long. */
+/** Undefined if the body is too long. */
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();

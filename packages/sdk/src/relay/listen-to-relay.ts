@@ -5,11 +5,7 @@ import { delayBeforeRetry, isWorthRetrying, sleep } from "../client/reconnecting
 import { answerBody, type RelayAnswer, type RelayedRequest, readRelayedRequest } from "./relayed-request.ts";
 import type { OpenedRelay } from "./schemas.ts";
 
-/**
- * A change of a listener's state: it is `open`, the relay's URL has `moved`, the connection is `lost` or has `resumed`.
- *
- * @group Relay
- */
+/** A change of a listener's state: it is `open`, the relay's URL has `moved`, the connection is `lost` or has `resumed`. @group Relay */
 export type RelayState =
   /** The listener listens for the first time. `waiting` requests were kept before. */
   | { kind: "open"; url: string; expiresAt: string; waiting: number }
@@ -20,11 +16,7 @@ export type RelayState =
   /** The listener listens again. */
   | { kind: "resumed"; waiting: number };
 
-/**
- * Options of {@link listenToRelay}.
- *
- * @group Relay
- */
+/** Options of {@link listenToRelay}. @group Relay */
 export type ListenOptions = {
   /** The relay's name. A relay keeps its URL as long as somebody listens under its name at least every 72 hours. */
   name: string;
@@ -45,20 +37,17 @@ const RENEW_AGAIN_MS = 60_000;
 const RENEW_LATEST_MS = 24 * 3_600_000;
 /** How long the listener waits at the end for requests that are being handled. */
 const GRACE_MS = 10_000;
-/** The number of remembered IDs of requests that got their response. */
 const ANSWERED_MAX = 2_000;
 
 /**
  * Listens to a relay, which gives a receiver on a private network a public URL, and passes each request to `handle`. It reconnects and
  * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its
  * response. At the end, requests that are being handled get ten seconds; requests without a response by then go to the next listener.
- *
  * @param client A client whose token has the scope `webhooks`.
  * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` gets the public URL, which you set as the URL of a
  * webhook.
  * @returns The reason why it ended: `aborted` by `signal`, `replaced` by another listener, or `closed` because somebody closed the relay.
  * @throws {@link ApiError} if another attempt would fail in the same way: a wrong token, a missing scope, an invalid name.
- *
  * @example
  * ```ts
  * await listenToRelay(client, {
@@ -67,7 +56,6 @@ const ANSWERED_MAX = 2_000;
  *   onState: (state) => state.kind === "open" && console.log(`Send webhooks to ${state.url}`),
  * });
  * ```
- *
  * @group Relay
  */
 export async function listenToRelay(
@@ -95,7 +83,7 @@ export async function listenToRelay(
     return opened;
   }
 
-  /** Listens on one connection. Returns true if another listener has taken over. */
+  /** Returns true if another listener has taken over. */
   async function connect(): Promise<boolean> {
     const { relay } = await open();
     const renewing = keepRenewed(relay.expiresAt, open, ending.signal);
@@ -158,7 +146,7 @@ export async function listenToRelay(
     await work.settled(GRACE_MS);
   }
 
-  /** Whether somebody has closed the relay. Then the listener must not open it again. An expired relay still exists. */
+  /** An expired relay still exists. A closed one must not be opened again. */
   async function isClosed(): Promise<boolean> {
     if (!hasListened) return false;
     return client.relays.get(name, { signal: ending.signal }).then(
@@ -168,10 +156,9 @@ export async function listenToRelay(
   }
 }
 
-/** The requests that are being handled, and the responses that were not sent yet. */
 class Work {
   readonly #running = new Map<string, Promise<void>>();
-  /** Responses that the service does not have yet. They are sent when the request arrives again, so that it is not handled twice. */
+  /** Sent when the request arrives again, so that the request is not handled twice. */
   readonly #unsent = new Map<string, RelayAnswer>();
   readonly #answered = new Set<string>();
   readonly #client: Pick<Client, "request">;
@@ -247,7 +234,7 @@ class Work {
   }
 }
 
-/** Renews the relay when half of its remaining time is over, or after a day if that is earlier. */
+/** Renews when half of the remaining time is over, or after a day if that is earlier. */
 function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal: AbortSignal): { stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;

@@ -1,18 +1,10 @@
 import { ApiError } from "../client/api-error.ts";
 import { relayedRequestSchema } from "./schemas.ts";
 
-/**
- * Headers in the order in which they were sent.
- *
- * @group Relay
- */
+/** Headers in the order in which they were sent. @group Relay */
 export type HeaderPairs = [name: string, value: string][];
 
-/**
- * A request that was sent to a relay's URL.
- *
- * @group Relay
- */
+/** A request that was sent to a relay's URL. @group Relay */
 export type RelayedRequest = {
   id: string;
   method: string;
@@ -27,11 +19,7 @@ export type RelayedRequest = {
   isFromInbox: boolean;
 };
 
-/**
- * The response to a relayed request.
- *
- * @group Relay
- */
+/** The response to a relayed request. @group Relay */
 export type RelayAnswer = {
   /** An HTTP status from 200 to 599. */
   status: number;
@@ -39,7 +27,6 @@ export type RelayAnswer = {
   body?: Uint8Array | string | undefined;
 };
 
-/** Reads the data of the event `request`. */
 export function readRelayedRequest(data: string): RelayedRequest {
   try {
     const { bodyBase64, receivedAt, ...rest } = relayedRequestSchema.parse(JSON.parse(data));
@@ -53,13 +40,12 @@ export function readRelayedRequest(data: string): RelayedRequest {
   }
 }
 
-/** Converts a response into the body that the service accepts. */
 export function answerBody({ status, headers = [], body = "" }: RelayAnswer) {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), bodyBase64: toBase64(bytes) };
 }
 
-/** The number of characters that one call converts. Far more arguments would overflow the stack. */
+/** Far more arguments in one call would overflow the stack. */
 const PIECE = 8_192;
 
 function toBase64(bytes: Uint8Array): string {

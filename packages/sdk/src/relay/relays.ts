@@ -9,9 +9,7 @@ const BASE = "/api/settings/relays";
  * The operations of `client.relays`.
  *
  * Relays: public URLs on the service for receivers that have none. The token needs the scope `webhooks`.
- *
- * @group Client
- * @useDeclaredType
+ * @group Client @useDeclaredType
  */
 export type RelaysClient = ReturnType<typeof relaysOf>;
 
@@ -24,7 +22,6 @@ export function relaysOf({ request }: Transport) {
     /**
      * Opens a relay, or renews it for another 72 hours. It keeps its URL as long as it is renewed in time, which {@link listenToRelay}
      * does.
-     *
      * @throws {@link ApiError} `invalid_request`: the name cannot be used; `conflict`: the caller has too many relays.
      */
     open: (name: string, { signal }: Asked = {}): Promise<OpenedRelay> =>

@@ -3,10 +3,10 @@ import { z } from "zod";
 /** A public URL on the service for a receiver that has none of its own. @group Relay */
 export const relayRecordSchema = z.object({
   name: z.string(),
-  /** Anybody who knows it can send requests to it. */
+  /** Anybody who knows the URL can send requests to it. */
   url: z.string(),
   createdAt: z.string(),
-  /** 72 hours after it was last renewed. */
+  /** 72 hours after the last renewal. */
   expiresAt: z.string(),
   isListening: z.boolean(),
   /** The number of requests that no listener has received yet. */
@@ -18,7 +18,7 @@ export const openedRelaySchema = z.object({
   relay: relayRecordSchema,
   /** The URL that the relay had before it expired. */
   previousUrl: z.string().optional(),
-  /** The caller's webhooks that still have that URL. */
+  /** The caller's webhooks that still have the previous URL. */
   staleWebhooks: z.array(z.object({ id: z.string(), url: z.string() })).optional(),
 });
 export type OpenedRelay = z.infer<typeof openedRelaySchema>;
@@ -33,11 +33,11 @@ export const relayedRequestSchema = z.object({
   method: z.string(),
   /** The path after the token, with the query. */
   path: z.string(),
-  /** The headers in the order in which they were sent. A name may occur several times. */
+  /** In the order in which they were sent. A name may occur several times. */
   headers: headerListSchema,
   bodyBase64: z.string(),
   receivedAt: z.string(),
-  /** Whether the request was kept. Then its sender does not wait for the response. */
+  /** Whether the request was kept. The sender then does not wait for the response. */
   isFromInbox: z.boolean(),
 });
 

@@ -6,11 +6,7 @@ import { type AppOptions, connect } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 import { definedOnly, requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
-/**
- * The values to show to the person.
- *
- * @group Device sign-in
- */
+/** The values to show to the person. @group Device sign-in */
 export type DeviceCode = {
   /** The code to enter at `verificationUri`, such as `ABCD-EFGH`. */
   userCode: string;
@@ -22,11 +18,7 @@ export type DeviceCode = {
   expiresAt: string;
 };
 
-/**
- * The result of a poll that has not ended the sign-in.
- *
- * @group Device sign-in
- */
+/** The result of a poll that has not ended the sign-in. @group Device sign-in */
 export type DevicePoll = {
   /** The number of the poll; 1 for the first. */
   number: number;
@@ -38,11 +30,7 @@ export type DevicePoll = {
   leftSeconds: number;
 };
 
-/**
- * Options of {@link deviceLogin}.
- *
- * @group Device sign-in
- */
+/** Options of {@link deviceLogin}. @group Device sign-in */
 export type DeviceLoginOptions = AppOptions & {
   /** Scopes, as a list or separated by spaces. Default: the scopes of the app. */
   scope?: string | readonly string[] | undefined;
@@ -56,15 +44,14 @@ export type DeviceLoginOptions = AppOptions & {
   wait?: ((seconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** The interval in seconds if the service names none (RFC 8628 §3.5). */
+/** RFC 8628 §3.5 */
 const INTERVAL_SECONDS = 5;
-/** The interval doubles after each poll without a usable response, up to this number of seconds. */
+/** The interval in seconds doubles after each poll without a usable response, up to this maximum. */
 const INTERVAL_MAX_SECONDS = 60;
 
 /**
  * Signs in on a device without a browser: requests a code, passes it to `onCode`, which shows it, and polls until the person has answered
  * on another device. It polls as often as the service allows, and less often while the service cannot be reached.
- *
  * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels the sign-in.
  * @returns The tokens, and the claims of the ID token if the scope `openid` was granted. Next, store the tokens and give {@link keepTokens}
  *   to {@link createClient}.
@@ -73,7 +60,6 @@ const INTERVAL_MAX_SECONDS = 60;
  *   {@link verifyIdToken}; `unsupported_grant_type`: the service has no device sign-in.
  * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
  * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
- *
  * @example
  * ```ts
  * const tokens = await deviceLogin({
@@ -83,7 +69,6 @@ const INTERVAL_MAX_SECONDS = 60;
  *   onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
  * });
  * ```
- *
  * @group Device sign-in
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens & { claims?: IdTokenClaims }> {
@@ -102,7 +87,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
       if (answer.idToken === undefined) return answer;
       return { ...answer, claims: await verifyIdToken({ ...options, idToken: answer.idToken, accessToken: answer.accessToken }) };
     }
-    // RFC 8628 §3.5: `slow_down` adds five seconds to the interval, and each poll without a usable response doubles it.
+    // RFC 8628 §3.5
     if (answer === "slow_down") interval += 5;
     if (answer === "unreachable") interval = Math.max(interval, Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2)));
     onPoll?.({
@@ -114,7 +99,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
   }
 }
 
-/** Sends the device authorization request (RFC 8628 §3.1). */
+/** RFC 8628 §3.1 */
 async function requestCode(options: DeviceLoginOptions) {
   const { scope, orgIds } = options;
   const { as, client, authentication, http } = await connect(options);
@@ -137,7 +122,7 @@ async function requestCode(options: DeviceLoginOptions) {
   };
 }
 
-/** Only web URLs are accepted, because programs open these URLs, and another scheme would start another program instead of a browser. */
+/** Programs open these URLs, and another scheme would start another program instead of a browser. */
 function webAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new ApiError("The service's verification URI is not a web URL.", {

@@ -22,19 +22,12 @@ const claimsSchema = z.looseObject({
 /**
  * The service's statements about the person. Store `sub` as the person's ID, because names and addresses change. `exp`, `iat` and
  * `auth_time` are seconds since 1970.
- *
  * @see [OpenID Connect Core 1.0 §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)
- *
- * @group Sign-in
- * @useDeclaredType
+ * @group Sign-in @useDeclaredType
  */
 export type IdTokenClaims = z.infer<typeof claimsSchema>;
 
-/**
- * Options of {@link verifyIdToken}.
- *
- * @group Sign-in
- */
+/** Options of {@link verifyIdToken}. @group Sign-in */
 export type IdTokenOptions = ServiceOptions & {
   /** The ID token as a signed JWT. */
   idToken: string;
@@ -50,21 +43,19 @@ export type IdTokenOptions = ServiceOptions & {
  * Checks an ID token: its signature (RS256 or ES256, by a key of the service), its issuer, audience, authorized party and nonce, and the
  * access token that `at_hash` names. The expiry and the time of issue are checked with a tolerance of 60 seconds. {@link finishLogin} and
  * {@link deviceLogin} have done this already; call it for an ID token that reached your program in another way.
- *
  * @param options The token, and the values that it must match.
  * @returns The claims. Next, find or create your account by `sub`.
  * @throws {@link SignInError} `invalid_id_token`: a check failed, and `message` says which.
  * @throws {@link ApiError} `network` or `timeout`: the service's keys could not be read.
  * @see [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
  * @see [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725)
- *
  * @group Sign-in
  */
 export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenClaims> {
   const { idToken, clientId, nonce, accessToken } = options;
   if (idToken === "") throw invalidIdToken("it is empty");
   const { as, client, http } = await connect(options);
-  // oauth4webapi checks an ID token only as a part of a response of the token endpoint. It does not check the access token.
+  // oauth4webapi checks an ID token only in a response of the token endpoint, and does not check the access token.
   const answer = new Response(JSON.stringify({ access_token: accessToken || "none", token_type: "bearer", id_token: idToken }));
   const checked = await orRefused(
     nonce === undefined
@@ -88,12 +79,10 @@ export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenCla
 /**
  * Reads the claims of an ID token without checking anything. Use it only for a token that this program has verified before, such as one in
  * its own storage. For all other tokens, use {@link verifyIdToken}.
- *
  * @param idToken The ID token as a JWT.
  * @returns The claims, unchecked.
  * @throws {@link SignInError} `invalid_id_token`: it is not a JWT, or a claim that every ID token has is missing.
  * @see [RFC 7519 §3](https://www.rfc-editor.org/rfc/rfc7519#section-3)
- *
  * @group Sign-in
  */
 export function readIdTokenClaims(idToken: string): IdTokenClaims {
@@ -113,7 +102,7 @@ function readClaims(value: unknown): IdTokenClaims {
   return data;
 }
 
-/** OpenID Connect Core 1.0 §3.1.3.6: the hash is SHA-256 for RS256 and ES256, the only accepted algorithms. */
+/** OpenID Connect Core 1.0 §3.1.3.6: the hash is SHA-256 for RS256 and ES256. */
 async function leftHalfOfHash(accessToken: string): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accessToken)));
   const base64 = btoa(String.fromCharCode(...hash.subarray(0, hash.length / 2)));

@@ -3,18 +3,10 @@ import type { AppOptions } from "./service.ts";
 import { SignInError } from "./sign-in-error.ts";
 import { refreshTokens, type Tokens } from "./tokens.ts";
 
-/**
- * Stored tokens. Only `accessToken` is required. Without `refreshToken` the tokens cannot be renewed.
- *
- * @group Sign-in
- */
+/** Stored tokens. Only `accessToken` is required. Without `refreshToken` the tokens cannot be renewed. @group Sign-in */
 export type KeptTokens = Pick<Tokens, "accessToken"> & Partial<Tokens>;
 
-/**
- * Options of {@link keepTokens}.
- *
- * @group Sign-in
- */
+/** Options of {@link keepTokens}. @group Sign-in */
 export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
   /** Reads the stored tokens; `undefined` if nobody is signed in. */
   read: () => KeptTokens | undefined | Promise<KeptTokens | undefined>;
@@ -30,20 +22,17 @@ export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
  * Creates a `token` for {@link createClient} that renews itself: shortly before it expires, and after the service has refused it. In one
  * process, simultaneous calls share one renewal; with `lock`, several processes do. Without `lock`, a process whose renewal is too late
  * uses the tokens that the other process has stored. While the service cannot be reached, the old token is used until it expires.
- *
  * @param options The app, and the functions that read and store the tokens.
  * @returns A function that returns an access token; `refused` is a token that the service did not accept. The promise is rejected with
  * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. {@link ApiError}
  * `network` or `timeout` means that the service could not be reached, and that the old token has expired or was refused.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
  *   [RFC 9700 §4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14)
- *
  * @example
  * ```ts
  * const token = keepTokens({ baseUrl, clientId, read: () => load(), write: (tokens) => save(tokens), lock: withFileLock });
  * const client = createClient({ baseUrl, token });
  * ```
- *
  * @group Sign-in
  */
 export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: string }) => Promise<string> {
@@ -60,7 +49,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
     return tokens;
   }
 
-  /** Reads while it has the lock, so it sees the tokens that the previous holder stored. */
+  /** Reads while holding the lock, to see the tokens that the previous holder stored. */
   async function renew(refused: string | undefined): Promise<string> {
     const tokens = await present();
     if (isGood(tokens, refused) || tokens.refreshToken === undefined) return tokens.accessToken;
@@ -69,7 +58,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
       await write({ ...tokens, ...fresh });
       return fresh.accessToken;
     } catch (error) {
-      // Another process without a lock may have renewed first, and its tokens are stored by now.
+      // Another process without a lock may have renewed first.
       const now = await read();
       if (now && now.accessToken !== tokens.accessToken && isGood(now, refused)) return now.accessToken;
       const isLasting = tokens.expiresAt === undefined || Date.parse(tokens.expiresAt) > Date.now();

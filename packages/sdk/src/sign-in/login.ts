@@ -4,11 +4,7 @@ import { type AppOptions, type Connection, discover, type ServiceOptions } from 
 import { SignInError } from "./sign-in-error.ts";
 import { requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
-/**
- * Options of {@link createLogin}.
- *
- * @group Sign-in
- */
+/** Options of {@link createLogin}. @group Sign-in */
 export type LoginOptions = ServiceOptions & {
   /** The app's client ID. */
   clientId: string;
@@ -30,7 +26,6 @@ export type LoginOptions = ServiceOptions & {
 /**
  * A sign-in that has begun. Until `finishLogin`, store everything except `url` where only this browser finds it, such as in an HttpOnly
  * cookie.
- *
  * @group Sign-in
  */
 export type Login = {
@@ -47,21 +42,18 @@ export type Login = {
 /**
  * Begins a sign-in by authorization code with PKCE (S256), a state and a nonce. Store the result, redirect the browser to its `url`, and
  * call {@link finishLogin} when the browser returns.
- *
  * @param options The app, its redirect URI and the scopes to request.
  * @returns The URL of the redirect, and three secrets of this login, of 256 bits each.
  * @throws {@link SignInError} `issuer_mismatch`, and {@link ApiError}: see {@link discover}.
  * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1),
  *   [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3) and
  *   [OpenID Connect Core 1.0 §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)
- *
  * @example
  * ```ts
  * const app = { baseUrl: "https://hub.example.com", clientId: "…", redirectUri: "https://app.example.com/callback" };
  * const { url, ...login } = await createLogin({ ...app, scope: "openid profile read-repos" });
  * // Store `login` for this browser, then redirect to `url`.
  * ```
- *
  * @group Sign-in
  */
 export async function createLogin(options: LoginOptions): Promise<Login> {
@@ -90,11 +82,7 @@ export async function createLogin(options: LoginOptions): Promise<Login> {
   return { url: url.href, ...login };
 }
 
-/**
- * Options of {@link finishLogin}.
- *
- * @group Sign-in
- */
+/** Options of {@link finishLogin}. @group Sign-in */
 export type FinishLoginOptions = AppOptions & {
   /** The redirect URI that was passed to `createLogin`. */
   redirectUri: string;
@@ -104,17 +92,12 @@ export type FinishLoginOptions = AppOptions & {
   callbackUrl: string | URL;
 };
 
-/**
- * Tokens, and the claims of the ID token if the scope `openid` was granted.
- *
- * @group Sign-in
- */
+/** Tokens, and the claims of the ID token if the scope `openid` was granted. @group Sign-in */
 export type SignedIn = Tokens & { claims?: IdTokenClaims };
 
 /**
  * Completes a sign-in: checks that the response belongs to this login (state) and comes from this service (issuer), redeems the code with
  * its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored login.
- *
  * @param options The app, the stored login, and the URL to which the browser returned.
  * @returns The tokens and the claims. Next, find your account by `claims.sub`, start your own session, and keep the tokens for
  *   {@link createClient}, with {@link keepTokens} if there is a refresh token.
@@ -126,12 +109,10 @@ export type SignedIn = Tokens & { claims?: IdTokenClaims };
  * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3),
  *   [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) and
  *   [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
- *
  * @example
  * ```ts
  * const { accessToken, claims } = await finishLogin({ ...app, login, callbackUrl: request.url });
  * ```
- *
  * @group Sign-in
  */
 export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn> {
@@ -150,13 +131,9 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
   return { ...tokens, claims };
 }
 
-/**
- * Checks state (RFC 6749 §10.12) and issuer (RFC 9207), and that each parameter occurs at most once (RFC 6749 §3.1): another program may
- * read another value of a repeated one. An error in the response counts only if these checks succeed.
- */
+/** RFC 6749 §10.12, RFC 9207. Another program may read another value of a repeated parameter (RFC 6749 §3.1). */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
-  // A login without a state is refused, because a response with an empty state would match it. A JavaScript program whose storage was lost
-  // may pass such a login.
+  // A response with an empty state would match a login without a state.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");
   let answer: URLSearchParams;
   try {
@@ -173,7 +150,7 @@ function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, st
   return answer;
 }
 
-/** The error's code. oauth4webapi has one code for all mismatches, but names the parameter in its message. */
+/** oauth4webapi has one code for all mismatches, but names the parameter in the message. */
 function mismatchOf(message: string): string {
   const name = /(?:response parameter "|unexpected ")(state|iss)"/.exec(message)?.[1];
   return name === undefined ? "invalid_response" : name === "state" ? "state_mismatch" : "issuer_mismatch";

@@ -6,7 +6,6 @@ import { asSignInError, SignInError } from "./sign-in-error.ts";
 
 /**
  * The URL of the service, and options for requests to it. Every function of the sign-in that sends requests takes these options.
- *
  * @group Sign-in
  */
 export type ServiceOptions = {
@@ -25,11 +24,7 @@ export type ServiceOptions = {
   userAgent?: string | undefined;
 };
 
-/**
- * An OAuth app. A public app has no secret.
- *
- * @group Sign-in
- */
+/** An OAuth app. A public app has no secret. @group Sign-in */
 export type AppOptions = ServiceOptions & {
   /** The app's client ID. */
   clientId: string;
@@ -53,9 +48,7 @@ const metadataSchema = z.looseObject({
 });
 /**
  * The service's discovery document. It contains everything that the service sends. Only the fields that the SDK uses have a type.
- *
- * @group Sign-in
- * @useDeclaredType
+ * @group Sign-in @useDeclaredType
  */
 export type ServiceMetadata = z.infer<typeof metadataSchema>;
 
@@ -65,14 +58,12 @@ const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata
 /**
  * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. The other functions of
  * the sign-in call this function themselves, so you need it only for a value of the document.
- *
  * @param options `baseUrl` is the issuer. A slash at the end is ignored.
  * @returns The document.
  * @throws {@link SignInError} `issuer_mismatch`: the document names another issuer than `baseUrl`.
  * @throws {@link ApiError} `unexpected_answer`: there is no such document at `baseUrl`; `network` or `timeout`: there was no response.
  * @see [OpenID Connect Discovery 1.0 §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
  * @see [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3)
- *
  * @group Sign-in
  */
 export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promise<ServiceMetadata> {
@@ -89,8 +80,7 @@ export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promi
 async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseUrl" | "signal">): Promise<ServiceMetadata> {
   const { request } = createTransport({ baseUrl: issuer, ...service });
   const metadata = await request("GET", "/.well-known/openid-configuration", { schema: metadataSchema });
-  // The strings must be identical (RFC 8414 §3.3), because a service that pretends to be another issuer would get that issuer's codes and
-  // tokens (RFC 9700 §4.4).
+  // RFC 8414 §3.3: a service that pretends to be another issuer would get that issuer's codes and tokens (RFC 9700 §4.4).
   if (metadata.issuer !== issuer) {
     throw new SignInError(`The service at ${issuer} identifies itself as ${metadata.issuer}. Use that as baseUrl.`, {
       code: "issuer_mismatch",
@@ -99,7 +89,7 @@ async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseU
   return metadata;
 }
 
-/** The arguments of every function of oauth4webapi: the server, the client, how the client authenticates, and how requests are sent. */
+/** The arguments of every function of oauth4webapi. */
 export type Connection = {
   as: oauth.AuthorizationServer;
   client: oauth.Client;
@@ -109,13 +99,10 @@ export type Connection = {
 
 /** The accepted difference between two clocks, in seconds. */
 export const TOLERANCE_SECONDS = 60;
-/** oauth4webapi requires a client ID even for requests without a client: a CI job's exchange, and user info. It is not sent. */
+/** oauth4webapi requires a client ID even for requests without a client. This one is not sent. */
 const NO_CLIENT = "none";
 
-/**
- * Connects oauth4webapi to a service: oauth4webapi builds and checks the messages, and the SDK's transport sends them, with the same
- * limits, retries and errors as requests to the API.
- */
+/** oauth4webapi builds and checks the messages, and the SDK's transport sends them, with the limits, retries and errors of the API. */
 export async function connect(
   app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
 ): Promise<Connection> {
@@ -135,14 +122,13 @@ export async function connect(
   };
 }
 
-/** One object for each document, because oauth4webapi keeps the service's keys with this object, for five minutes. */
+/** oauth4webapi keeps the service's keys with this object. */
 const servers = /* @__PURE__ */ new WeakMap<ServiceMetadata, oauth.AuthorizationServer>();
 
 function serverOf(metadata: ServiceMetadata): oauth.AuthorizationServer {
   let server = servers.get(metadata);
   if (!server) {
-    // The SDK chooses the algorithms, never the token or the document, because tokens are forged with `none` and with HMAC by the public
-    // key (RFC 8725 §2.1).
+    // The SDK chooses the algorithms, because tokens are forged with `none` and with HMAC by the public key (RFC 8725 §2.1).
     server = { ...(metadata as oauth.AuthorizationServer), id_token_signing_alg_values_supported: ["RS256", "ES256"] };
     servers.set(metadata, server);
   }

@@ -7,10 +7,8 @@ import { ApiError, type ApiErrorFacts } from "../client/api-error.ts";
  * `code` is the code of the protocol (`access_denied`, `invalid_grant`, `expired_token`, …), or the code of a check by the SDK:
  * `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`, `subject_mismatch`, `signed_out`, `unsupported`. A request
  * without a usable response throws an {@link ApiError} that is not a `SignInError`.
- *
  * @see [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
  *   [§5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)
- *
  * @group Errors
  */
 export class SignInError extends ApiError {
@@ -21,7 +19,7 @@ export class SignInError extends ApiError {
   }
 }
 
-/** Turns an OAuth endpoint's refusal into a `SignInError`. Other errors are returned unchanged. */
+/** Other errors are returned unchanged. */
 export function asSignInError(error: unknown): unknown {
   if (!(error instanceof ApiError) || error instanceof SignInError) return error;
   if (error.status < 400 || error.status >= 500 || error.code.startsWith("http_")) return error;
@@ -29,7 +27,6 @@ export function asSignInError(error: unknown): unknown {
   return new SignInError(message, { status, code, requestId, retryAfterSeconds, field, scope, cause: error });
 }
 
-/** Waits for a function of oauth4webapi, and turns its errors into errors of the SDK. */
 export async function orRefused<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -38,11 +35,10 @@ export async function orRefused<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** oauth4webapi's own error is not kept as the cause, because it contains the response with the tokens, and errors end up in logs. */
+/** oauth4webapi's own error contains the response with the tokens, and errors end up in logs. */
 function refused(error: unknown): unknown {
   if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)) return error;
-  // An error about the form of a response contains that response. Other errors are about the response's ID token, or about an endpoint
-  // without HTTPS.
+  // An error about the form of a response contains that response.
   if ((error.cause instanceof Object && "body" in error.cause) || error.code === oauth.HTTP_REQUEST_FORBIDDEN) {
     const advice = "Check the service, or use the SDK version that matches it.";
     return new ApiError(`The service's response cannot be used: ${error.message}. ${advice}`, {

@@ -3,11 +3,7 @@ import { orAborted } from "../client/answers.ts";
 import { type AppOptions, type Connection, connect, type ServiceOptions } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 
-/**
- * The result of a sign-in. It can be stored as JSON.
- *
- * @group Sign-in
- */
+/** The result of a sign-in. It can be stored as JSON. @group Sign-in */
 export type Tokens = {
   /** Pass it to {@link createClient} as `token`. */
   accessToken: string;
@@ -24,9 +20,7 @@ export type Tokens = {
 };
 
 /**
- * Sends one request to the token endpoint and checks the response, including the claims of its ID token. A caller that relies on the ID
- * token calls `verifyIdToken` afterwards, which also checks the token's signature and times.
- *
+ * Does not check the ID token's signature and times, so a caller that relies on the ID token must call `verifyIdToken`.
  * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if there was no usable response
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -37,8 +31,7 @@ export async function requestTokens(
   const connection = await connect(app);
   const sentAt = Date.now();
   const response = await orRefused(send(connection));
-  // This machine's clock is ignored: if the response were refused because of the clock, the new refresh token would be lost, and the old
-  // one is used up.
+  // This machine's clock is ignored. A refusal would lose the new refresh token, and the old one is used up.
   const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
   const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {
@@ -51,7 +44,7 @@ export async function requestTokens(
   };
 }
 
-/** Requests tokens with a grant type and its parameters. Parameters that are `undefined` are left out. */
+/** Omits parameters that are `undefined`. */
 export function requestGrant(
   app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
   grantType: string,
@@ -65,14 +58,10 @@ export function requestGrant(
 export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
-/** The scopes in the form of the protocol, separated by spaces (RFC 6749 §3.3). */
+/** RFC 6749 §3.3 */
 export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
 
-/**
- * Options of {@link refreshTokens}.
- *
- * @group Sign-in
- */
+/** Options of {@link refreshTokens}. @group Sign-in */
 export type RefreshOptions = AppOptions & {
   /** The latest refresh token of this sign-in. */
   refreshToken: string;
@@ -88,13 +77,11 @@ const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
  * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request, since the new token would be lost.
  *
  * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
- *
  * @param options The app, and the refresh token.
  * @returns New tokens, with `refreshToken` even if the service did not rotate it.
  * @throws {@link SignInError} `invalid_grant`: the sign-in has ended, sign in again; `invalid_client`: check the client ID and its secret.
  * @throws {@link ApiError} `network` or `timeout`: there was no response.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
- *
  * @group Sign-in
  */
 export function refreshTokens({ signal, ...options }: RefreshOptions): Promise<Tokens> {
@@ -123,12 +110,10 @@ function endedSignIn(error: unknown): unknown {
 /**
  * Signs out: revokes a refresh token with every access token that came from it, or one access token. Revoking a token that is no longer
  * valid succeeds too. Afterwards delete the stored tokens.
- *
  * @param options The app, and `token`: the refresh token if there is one.
  * @throws {@link SignInError} `invalid_client`: check the client ID and its secret; `unsupported`: the service has no such endpoint.
  * @throws {@link ApiError} `network` or `timeout`: there was no response, and the token may still be valid.
  * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
- *
  * @group Sign-in
  */
 export async function revokeToken({ token, ...app }: AppOptions & { token: string }): Promise<void> {

@@ -26,24 +26,19 @@ const schema = z.looseObject({
 });
 /**
  * Claims about the person, as far as the token's scopes allow, and the person's organizations.
- *
  * @see [OpenID Connect Core 1.0 §5.1](https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims)
- *
- * @group Sign-in
- * @useDeclaredType
+ * @group Sign-in @useDeclaredType
  */
 export type UserInfo = z.infer<typeof schema>;
 
 /**
  * Reads the current claims about the person to whom an access token belongs, as far as its scopes allow.
- *
  * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it, so that a response about
  * another person is refused.
  * @returns The claims. Find your account by `sub`.
  * @throws {@link ApiError} with status 401: the token is no longer valid, so renew it with {@link refreshTokens} or sign in again.
  * @throws {@link SignInError} `subject_mismatch`: the response is about another person.
  * @see [OpenID Connect Core 1.0 §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)
- *
  * @group Sign-in
  */
 export async function fetchUserInfo({

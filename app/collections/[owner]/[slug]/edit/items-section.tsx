@@ -15,7 +15,6 @@ import { RepoIcon, wordOfType } from "../../../collection-row.tsx";
 
 type Props = Readonly<{ items: CollectionItem[]; slug: string }>;
 
-/** The items of the collection, in order, with buttons that move each by one position or remove it. */
 export function ItemsSection({ items, slug }: Props) {
   return (
     <SectionCard title="Repositories" isFlush>
@@ -123,7 +122,6 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
   );
 }
 
-/** Keeps the arrows of all rows in two columns. */
 function NoArrow() {
   return <span className="size-8" />;
 }

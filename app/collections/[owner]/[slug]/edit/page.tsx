@@ -17,7 +17,6 @@ import { ItemsSection } from "./items-section.tsx";
 
 export const metadata: Metadata = { title: "Collection settings" };
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "Collection created. Add repositories below.",
   saved: "Saved.",

@@ -13,7 +13,6 @@ export async function generateMetadata({ params }: OperationPageProps): Promise<
   return found ? { title: `${found.entry.operation.summary ?? found.entry.id}: API reference` } : {};
 }
 
-/** One operation of the API, or one kind of event, rendered on the server from the OpenAPI document. */
 export default async function OperationPage({ params }: OperationPageProps) {
   const found = await find(params);
   if (!found) notFound();

@@ -20,7 +20,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Member ${(await params).username}` };
 }
 
-/** One member, for people who may change roles. */
 export default async function MemberPage({ params, searchParams }: Props) {
   const [{ org, username }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
@@ -79,7 +78,7 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
   );
 }
 
-/** Making somebody an administrator needs a confirmation, because the new administrator could remove the one who made the change. */
+/** The new administrator could remove the user who made the change. */
 function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps) {
   return (
     <SectionCard

@@ -30,7 +30,6 @@ import { decideAppAction, setAppPolicyAction } from "../../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Policy changed. It applies to every app from its next request.",
   approved: "App approved. Members can now give it access to the organization.",
@@ -49,7 +48,6 @@ const stateLabels: Record<OrganizationAppState, string> = {
 
 export const generateMetadata = organizationTitle("App policy");
 
-/** Which apps members may authorize, which apps they have authorized, and the decision about each. */
 export default async function AppPolicyPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
@@ -63,7 +61,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
   ]);
   const path = organizationPath(name, "settings/app-policy");
   const hrefOf = (page: number) => hrefWith(path, { search, state, page });
-  // The total is unknown on a page after the last one, so the browser is redirected to the first page.
+  // The total is unknown on a page after the last one.
   if (apps.items.length === 0 && apps.page > 1) redirect(hrefOf(1));
   const here = hrefOf(apps.page);
   return (
@@ -142,7 +140,6 @@ type OrganizationAppRowProps = Readonly<{
   app: OrganizationApp;
   policy: AppPolicy;
   organization: Readonly<{ name: string; fullName: string }>;
-  /** The current URL of the list, to which the person returns. */
   returnTo: string;
 }>;
 

@@ -26,7 +26,6 @@ export const generateMetadata = organizationTitle("Ownership");
 
 const next = organizationRoles.filter((role) => role !== "admin").toReversed();
 
-/** Transfers the organization, or deletes it. */
 export default async function OwnershipPage({ params }: Props) {
   const { organization, person, role, isManager } = await requireOrganizationPage((await params).org);
   const { id, name, fullName } = organization;

@@ -14,7 +14,6 @@ import { repoPublishersPath } from "../../../../_server/publishers/publisher-pat
 
 export const metadata: Metadata = { title: "Trusted publishers" };
 
-/** Every pipeline that may write to a repository of the organization. */
 export default async function OrganizationPublishersPage({
   params,
   searchParams,

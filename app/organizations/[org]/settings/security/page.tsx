@@ -27,7 +27,6 @@ import { IssuerSection, RequirementSection } from "./sections.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   on: "Requirement enabled.",
   off: "Requirement disabled.",
@@ -128,7 +127,6 @@ const lacks: Partial<Record<RestrictedMember["restrictions"][number], string>> =
 
 type RestrictedSectionProps = Readonly<{ restricted: Page<RestrictedMember>; path: string; hasRequirements: boolean }>;
 
-/** The members who have no access now because of the requirements. */
 function RestrictedSection({ restricted, path, hasRequirements }: RestrictedSectionProps) {
   return (
     <PagedList
@@ -166,7 +164,6 @@ type WithoutSectionProps = Readonly<{
   hrefOf: (page: number) => string;
 }>;
 
-/** The members who have no access because of a requirement, or would have none if it applied. */
 function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
   const action = (
     <ButtonLink size="small" href={path}>

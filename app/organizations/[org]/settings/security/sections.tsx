@@ -25,14 +25,13 @@ type RequirementSectionProps = Readonly<{
   requirement: keyof typeof descriptions;
   title: string;
   isRequired: boolean;
-  /** The number of members who do not meet the requirement, whether or not it applies. */
+  /** Counted whether or not the requirement applies. */
   unmet: number;
   members: number;
-  /** The step that the administrator must take before they can turn the requirement on; absent once it is done. */
+  /** The administrator must take this step before turning the requirement on. */
   ownStep?: ReactNode;
 }>;
 
-/** One requirement: whether it applies, which members it would lock out, and the button that changes it. */
 export function RequirementSection({
   organization,
   requirement,
@@ -99,11 +98,9 @@ type IssuerSectionProps = Readonly<{
   organization: Readonly<{ id: string; name: string }>;
   provider: Provider | null;
   isRequired: boolean;
-  /** The path of this page. */
   path: string;
 }>;
 
-/** The organization's own issuer: the values to register there, the credentials that the issuer gave, and a way to try it. */
 export function IssuerSection({ organization, provider, isRequired, path }: IssuerSectionProps) {
   return (
     <SectionCard

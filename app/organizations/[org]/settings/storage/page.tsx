@@ -13,11 +13,10 @@ type Props = Readonly<{ params: OrganizationParams }>;
 
 export const generateMetadata = organizationTitle("Storage");
 
-/** How much an organization stores, shown to its members. */
 export default async function OrganizationStoragePage({ params }: Props) {
   const { organization, person, restrictions, isManager } = await requireOrganizationPage((await params).org);
   const { id, name } = organization;
-  // A member who does not meet the requirements is redirected to the overview, whose notice says what to do first.
+  // The notice of the overview says what to do first.
   if (restrictions.length > 0 && !isManager) redirect(organizationPath(name));
   const usage = await readStorageUsage(person, { kind: "organization", id, handle: name });
   return (

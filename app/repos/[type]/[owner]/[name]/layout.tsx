@@ -13,14 +13,14 @@ import { LikeButton } from "./likes/like-button.tsx";
 type Props = Readonly<{ params: RepoParams; children: ReactNode }>;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  // Failures are ignored here, because the layout below reports a missing repository and an error here would remove the title.
+  // The layout below reports a missing repository. An error here would remove the title.
   const page = await repoPage(params).catch(() => undefined);
   if (!page) return { title: "Not found" };
   const { repo } = page;
   return { title: { default: repo.fullName, template: `%s · ${repo.fullName}` }, description: repo.description ?? undefined };
 }
 
-/** The frame of every page of a repository: its name and its tabs. It has the `h1`; pages start with `h2`. */
+/** Has the `h1`. Pages start with `h2`. */
 export default async function RepoLayout({ params, children }: Props) {
   const page = await repoPage(params);
   const { repo, mayManage, mayWrite } = page;
@@ -56,7 +56,6 @@ function filePages(repo: Parameters<typeof repoHref>[0]): readonly string[] {
 
 const TAGS_SHOWN = 12;
 
-/** The header of a repository: type, name, chips, like button, description and tags. */
 function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
   const { repo } = page;
   const { type, owner, name, fullName, description, tags } = repo;
@@ -112,11 +111,9 @@ type RepoTab = Readonly<{
   label: string;
   isExact?: boolean;
   section?: string | readonly string[];
-  /** The number of open items behind the tab. */
   count?: number;
 }>;
 
-/** The tabs of a repository. On a narrow screen they wrap onto further lines. */
 function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
   return (
     <nav aria-label="Repository" className="tab-list">

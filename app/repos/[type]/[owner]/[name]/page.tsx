@@ -20,7 +20,6 @@ const notices: Record<string, string> = {
   withdrawn: "Request withdrawn.",
 };
 
-/** The overview of a repository: the app of a Space, its README, and how to use it. */
 export default async function RepoCardPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([repoPage(params), searchParams]);
   const notice = noticeOf(notices, query.notice);

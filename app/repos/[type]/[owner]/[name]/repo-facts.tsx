@@ -23,7 +23,6 @@ import { type RepoPage, repoHref, repoNameOf } from "../../../../_server/repo-pa
 import { addToCollectionPath } from "../../../../collections/collections-path.ts";
 import { askForAccessAction, withdrawAccessRequestAction } from "./settings/actions.ts";
 
-/** The sidebar: how to clone the repository, and facts about it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayManage } = page;
   const creator = await findCreator(repo);
@@ -58,7 +57,6 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
 
 const LICENSE_MAX_CHARACTERS = 100;
 
-/** The license that the front matter of the README names. */
 function licenseOf({ license, license_name: name }: Record<string, unknown>): string {
   const text = [license === "other" && name ? name : license]
     .flat()
@@ -137,7 +135,6 @@ function Fact({ name, children }: Readonly<{ name: string; children: ReactNode }
 
 const SHOWN = 4;
 
-/** The collections with this repository that the reader may see, and a link to add the repository to one of the reader's own. */
 async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ page: RepoPage }>) {
   const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
   const { items, total } = await listCollections(actor, { containing: [name], pageSize: SHOWN });
@@ -171,14 +168,11 @@ async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ pag
 
 type AccessCardProps = Readonly<{
   repo: Repo;
-  /** The username and the email address of the signed-in person. */
   username: string | undefined;
   email: string | undefined;
-  /** The person's access request, if there is one. */
   request: Pick<OwnAccessRequest, "status" | "rejectionReason" | "askedAt"> | undefined;
 }>;
 
-/** The gate for people without access: how to request access, and what the maintainers will see. */
 export function AccessCard({ repo, username, email, request }: AccessCardProps) {
   return (
     <SectionCard

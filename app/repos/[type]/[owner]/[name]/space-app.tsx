@@ -13,7 +13,7 @@ import { RelativeTime } from "../../../../_components/relative-time.tsx";
 import { SpaceStageChip } from "../../../../_components/repos/repo-list.tsx";
 import { type RepoPage, repoFileHref } from "../../../../_server/repo-page.ts";
 
-/** The app of a Space: its stage, and the app itself while it runs. Visiting the page does not wake a sleeping app. */
+/** Visiting the page does not wake a sleeping app. */
 export async function SpaceApp({ page: { repo, mayWrite } }: Readonly<{ page: RepoPage }>) {
   const runtime = await readSpaceRuntime(repo.id);
   if (!runtime) return mayWrite ? <NothingYet repo={repo} /> : null;
@@ -32,7 +32,6 @@ export async function SpaceApp({ page: { repo, mayWrite } }: Readonly<{ page: Re
   );
 }
 
-// The interval is short, because an app may start within a second.
 const COMING_SECONDS = 1;
 
 const sentences: Partial<Record<SpaceStage, string>> = {
@@ -43,7 +42,6 @@ const sentences: Partial<Record<SpaceStage, string>> = {
   STOPPED: "The app has never run.",
 };
 
-/** The stage of a Space, and a link to its app. */
 export function SpaceState({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
   const { stage, message, commit, startedAt } = runtime;
   const isService = readSpaceConfig(repo).kind !== "static";

@@ -43,7 +43,7 @@ async function activity(at: Context, options: ActivityOptions, id: string): Prom
   at.print.list(found.map(deliveryRow), { items: found });
 }
 
-/** Ignores an error after Ctrl-C, which is the normal end of `--follow`. */
+/** Ctrl-C is the normal end of `--follow`. */
 const untilInterrupted =
   ({ signal }: Context) =>
   (error: unknown): void => {
@@ -127,7 +127,7 @@ async function replay(at: Context, options: ReplayOptions, id: string, delivery:
   printAnswer(at, "Delivery sent again", answer);
 }
 
-/** Ctrl-C stops only the display. The replay continues, because the service has stored it. */
+/** Ctrl-C stops only the display, because the service has stored the replay. */
 async function replayFailed(at: Context, { organization, failedSince = "", until }: ReplayOptions, id: string): Promise<void> {
   const client = await at.client();
   const spinner = at.spin("Sending the failed deliveries again");
@@ -169,7 +169,7 @@ async function test(at: Context, { organization, event }: OrganizationOption & {
   printAnswer(at, "Test sent", answer);
 }
 
-/** Prints how an attempt ended. Throws `Refused` if the attempt failed, so that a script sees an exit code of 1. */
+/** Throws `Refused` if the attempt failed, so that a script sees an exit code of 1. */
 function printAnswer({ print }: Context, message: string, answer: ReplayAnswerJson): void {
   const { delivery, outcome, status, durationMs, reason } = answer;
   print.done(message, { delivery, outcome, status, ms: durationMs });

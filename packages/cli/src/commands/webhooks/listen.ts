@@ -28,7 +28,6 @@ type Options = OrganizationOption & {
   yes?: boolean;
 };
 
-/** The webhook that was created for this run, and its secret. */
 type Session = { id: string; secret?: string };
 
 export function addListenCommand(webhooks: Command, terminal: Terminal): void {
@@ -109,7 +108,7 @@ async function point(
     at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }
 
-/** Changes the URL of the webhook of this run without asking. For other webhooks, the user decides. */
+/** Asks before changing a webhook that this run did not create. */
 async function repoint(
   at: Context,
   client: Client,
@@ -136,10 +135,7 @@ async function repoint(
   }
 }
 
-/**
- * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints if the webhook
- * could not be deleted. A relay with a name from the user stays, because other programs may use it.
- */
+/** Works after Ctrl-C. A relay with a name from the user stays, because other programs may use the relay. */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
   const signal = AbortSignal.timeout(10_000);
@@ -158,7 +154,6 @@ async function clear(at: Context, client: Client, options: Options, session: str
 
 type Handle = (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
 
-/** Prints each request, the status of its response, and how long it took. */
 function printRequests(print: Printer, handle: Handle): Handle {
   return async (request) => {
     const startedAt = Date.now();
@@ -180,7 +175,7 @@ function printRequests(print: Printer, handle: Handle): Handle {
 const header = ({ headers }: RelayedRequest, name: string): string | undefined =>
   headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
-/** The event of a webhook payload; undefined for other requests. */
+/** Undefined for requests that are not deliveries. */
 function eventOf({ body }: RelayedRequest): string | undefined {
   try {
     const { event, repo } = JSON.parse(new TextDecoder().decode(body));

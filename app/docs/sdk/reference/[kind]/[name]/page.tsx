@@ -7,7 +7,6 @@ export async function generateMetadata({ params }: MemberPageProps): Promise<Met
   return { title: `${(await params).name} · SDK reference` };
 }
 
-/** One function, type or class of the SDK. */
 export default async function MemberPage({ params }: MemberPageProps) {
   const { kind, name } = await params;
   return <ReferencePage names={[kind, name]} trail={[{ href: "/docs/sdk/reference", label: "Reference" }]} />;

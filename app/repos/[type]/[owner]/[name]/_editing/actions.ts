@@ -24,7 +24,7 @@ import { requirePerson } from "../../../../../_server/session.ts";
 import { type SubmittedForm, withLineEnd } from "../../../../../_server/submitted-form.ts";
 import { type EditingKind, isMarkdownName } from "./editing-page.ts";
 
-/** The file or folder that a form of these pages changes. core checks the permission again. */
+/** core checks the permission again. */
 export type EditingTarget = Readonly<{
   type: RepoType;
   owner: string;
@@ -88,9 +88,7 @@ export const deleteFileAction = changeAction("delete", (target) => ({
 }));
 
 type Change = Pick<FileChanges, "files"> & {
-  /** The default commit message. */
   summary: string;
-  /** The page that is shown after a commit to the branch. */
   next: string;
 };
 
@@ -109,13 +107,13 @@ function changeAction<Rest extends unknown[]>(
     const { isNew, pullRequest } = changed.committed;
     if (!isNew) throw new ServiceError("invalid_request", "Nothing was committed: the files are the same as before.");
     if (pullRequest === undefined) redirect(next);
-    // The discussions tab shows their number.
+    // The discussions tab shows the number of discussions.
     revalidatePath("/", "layout");
     redirect(repoHref(target, "discussions", String(pullRequest)));
   });
 }
 
-/** Rendering takes time, so only a signed-in person may request a preview; the scope has checked that (S137). */
+/** Rendering takes time, so the scope has required a signed-in user (S137). */
 async function preview(target: EditingTarget, { path, content }: Typed): Promise<FormOutcome> {
   if (!isMarkdownName(path)) {
     throw new ServiceError("invalid_request", "Only Markdown files (.md) can be previewed.", { field: "path" });
@@ -125,7 +123,7 @@ async function preview(target: EditingTarget, { path, content }: Typed): Promise
   return { preview: (await renderMarkdown(content, context)) ?? null };
 }
 
-/** The browser sends the bound target back. The scope throws `not_found` if it is not valid. */
+/** The browser sends the bound target back. The scope throws `not_found` for an invalid target. */
 function editingAt(
   kind: EditingKind,
 ): Scope<[bound: EditingTarget], Readonly<{ person: Person; target: EditingTarget; page: string }>> {
@@ -142,7 +140,7 @@ function editingAt(
   };
 }
 
-/** The submitted form, now based on the newer commit. The person reviews it and submits it again. */
+/** The form is now based on the newer commit, for the user to review. */
 function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion): FormOutcome {
   setPageStatus(409);
   const { path, head, commit, authorName, title, isDeleted } = newer;
@@ -173,5 +171,4 @@ function contentOf({ content: text }: Typed, lineEnd: unknown): Uint8Array {
   return Buffer.from(withLineEnd(text, lineEnd));
 }
 
-/** A commit ID in its short form. */
 const shortSha = (sha: string): string => sha.slice(0, 10);

@@ -9,16 +9,13 @@ import { SeenCommit } from "./newer-version.client.tsx";
 
 type Props = Readonly<{
   page: EditingPage;
-  /** The default commit message. */
   summary: string;
   cancelHref: string;
   isDanger?: boolean;
   submit?: string;
-  /** Whether the file can be Markdown, which has a preview. */
   hasPreview?: boolean;
 }>;
 
-/** The fields of a commit: the message, and whether it goes onto the branch or becomes a pull request. */
 export function CommitFields({
   page: { branch, mayWrite, mayPropose, head },
   summary,
@@ -71,7 +68,6 @@ export function CommitFields({
   );
 }
 
-/** The name and the content of a file. */
 export function FileFields({ hint }: Readonly<{ hint: string }>) {
   return (
     <div className="grid gap-5">

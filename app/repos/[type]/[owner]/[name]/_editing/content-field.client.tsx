@@ -5,10 +5,7 @@ import { useFormState } from "../../../../../_components/action-form.client.tsx"
 import { TextArea } from "../../../../../_components/fields.client.tsx";
 import { withHtml } from "../../../../../_components/safe-html.ts";
 
-/**
- * The content of a file: a text field, which scripts replace with an editor (decision 096). The form's action renders the preview, with or
- * without scripts.
- */
+/** Scripts replace the text field with an editor (decision 096). */
 export function ContentField() {
   const container = useRef<HTMLDivElement>(null);
   const { preview } = useFormState();
@@ -59,5 +56,5 @@ export function ContentField() {
   );
 }
 
-/** Scrolls up to the preview. The preview's button is at the end of the form, because Enter in a field presses the first button. */
+/** The preview's button is at the end of the form, because Enter in a field presses the first button. */
 const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

@@ -24,18 +24,14 @@ export type EditingKind = "new" | "edit" | "upload" | "delete";
 export type EditingPage = Omit<RepoPage, "person"> & {
   person: Person;
   branch: string;
-  /** The commit to which the branch points; null while it has none. */
+  /** Null while the branch has no commit. */
   head: string | null;
   /** The path of the file, or of the folder for a new file. */
   path: string;
-  /** Whether the person may propose the change as a pull request. */
   mayPropose: boolean;
 };
 
-/**
- * The data that every page for changing files reads first. Visitors are redirected to sign in and then return. The page is 404 for an
- * unknown branch, and for people who may neither change nor propose.
- */
+/** Visitors sign in first. 404 for an unknown branch, and for users who may neither change nor propose. */
 export async function editingPage(params: RepoParams & EditingParams, kind: EditingKind): Promise<EditingPage> {
   const [page, { rev, path: segments }] = await Promise.all([repoPage(params), params]);
   const { repo, person, mayWrite, mayReadContent } = page;
@@ -49,7 +45,6 @@ export async function editingPage(params: RepoParams & EditingParams, kind: Edit
   return { ...page, person, branch, head, path, mayPropose };
 }
 
-/** The target that a page binds to its forms' actions. */
 export function editingTarget({ repo, branch, path }: EditingPage): EditingTarget {
   const { type, owner, name, fullName } = repo;
   return { type, owner: owner.handle, name, fullName, branch, path };
@@ -62,10 +57,10 @@ const EDITABLE_MAX_BYTES = 1024 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
-  /** The reason why the file cannot be edited, as a sentence, and whether an upload can replace it. */
+  /** `isReplaceable`: an upload can replace the file. */
   | { isEditable: false; reason: string; isReplaceable?: boolean };
 
-/** A file as text for a text field. 404 if there is no such file. */
+/** 404 if there is no such file. */
 export async function readText(repo: Repo, commit: string, path: string): Promise<EditableText> {
   const file = await orNotFound(findFile(repo, { revision: commit, path, maxBytes: EDITABLE_MAX_BYTES }));
   if (file.entry.lfs)
@@ -79,7 +74,7 @@ export async function readText(repo: Repo, commit: string, path: string): Promis
   if (text === undefined) {
     return { isEditable: false, reason: "This file is not text. Upload a new version of it instead.", isReplaceable: true };
   }
-  // The file is saved with one kind of line end. A file that mixes them gets LF.
+  // The form saves one kind of line end. A file that mixes them gets LF.
   const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
   return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };
 }

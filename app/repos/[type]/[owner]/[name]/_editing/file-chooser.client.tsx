@@ -6,7 +6,7 @@ import { describedBy, FieldFrame } from "../../../../../_components/field-frame.
 
 type Props = Readonly<{ maxBytes: number; hint: string }>;
 
-/** Chooses files to upload. Without this component, the browser would forget the chosen files when the form is refused. */
+/** Without this component, the browser would forget the chosen files after a refusal. */
 export function FileChooser({ maxBytes, hint }: Props) {
   const id = useId();
   const state = useFormState();
@@ -38,7 +38,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   );
 }
 
-/** A copy of the list, because the input's own list is emptied with the input. */
+/** The input's own list is emptied with the input. */
 function keep(files: FileList | null): FileList | null {
   if (!files || files.length === 0) return null;
   const own = new DataTransfer();

@@ -3,7 +3,6 @@
 import { useFormState } from "../../../../../_components/action-form.client.tsx";
 import { FormMessage } from "../../../../../_components/page-layout.tsx";
 
-/** Says that somebody else has changed the file meanwhile, with a link to that change. The form keeps the input. */
 export function NewerVersion({ again }: Readonly<{ again: string }>) {
   const { values } = useFormState();
   const { newerText, newerCommit, newerCommitHref, newerFileHref } = values;
@@ -29,7 +28,6 @@ export function NewerVersion({ again }: Readonly<{ again: string }>) {
   );
 }
 
-/** The commit that the form is based on: a hidden field that the action may update. */
 export function SeenCommit() {
   const { seen } = useFormState().values;
   const value = typeof seen === "string" ? seen : "";

@@ -6,9 +6,8 @@ import { basicSetup, EditorView } from "codemirror";
 import "./editor.css";
 
 /**
- * Shows an editor with line numbers in place of a text field, which remains the field of the form. Tab moves the focus to the next element,
- * as in a text field (WCAG 2.1.2).
- * @returns a function that closes it
+ * The text field remains the field of the form. Tab moves the focus to the next element (WCAG 2.1.2). @returns a function that closes the
+ * editor
  */
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
@@ -21,9 +20,9 @@ export function openEditor(area: HTMLTextAreaElement): () => void {
       basicSetup,
       language.of([]),
       syntaxHighlighting(classHighlighter),
-      // `tabindex` is only for accessibility checkers, since an editable element is in the tab order anyway.
+      // `tabindex` is only for accessibility checkers.
       EditorView.contentAttributes.of({ "aria-label": "Content", tabindex: "0" }),
-      // Tells the form that the content changed, so that it removes its message as for other fields.
+      // Tells the form to remove the field's message.
       EditorView.updateListener.of(({ docChanged }) => docChanged && area.dispatchEvent(new Event("input", { bubbles: true }))),
     ],
   });

@@ -9,7 +9,6 @@ import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
 
 type CommitRowProps = Readonly<{ repo: Repo; commit: Commit; account: Author | undefined; now: Date }>;
 
-/** A commit in a list. */
 export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
   const { sha, title, author } = commit;
   const body = bodyOf(commit);
@@ -52,7 +51,7 @@ export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
 
 const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
-/** Commits in their order, grouped by the day (UTC) on which they were written. */
+/** Days in UTC. */
 export function byDay(commits: readonly Commit[]): { day: string; commits: Commit[] }[] {
   const days: { day: string; commits: Commit[] }[] = [];
   for (const commit of commits) {
@@ -64,7 +63,6 @@ export function byDay(commits: readonly Commit[]): { day: string; commits: Commi
   return days;
 }
 
-/** The author of a commit: an account here, or the name in the commit. */
 export function CommitAuthor({ signature, account }: Readonly<{ signature: Signature; account: Author | undefined }>) {
   const name = signature.name || "(nobody)";
   return (

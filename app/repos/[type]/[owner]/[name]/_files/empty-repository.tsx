@@ -11,7 +11,6 @@ import { cloneUrl } from "./path-trail.tsx";
 
 type EmptyRepositoryProps = Readonly<{ page: Pick<RepoPage, "repo" | "mayWrite" | "session"> }>;
 
-/** Shown for a repository without a commit: the next commands, for people who may push. */
 export function EmptyRepository({ page: { repo, mayWrite, session } }: EmptyRepositoryProps) {
   if (!mayWrite) {
     return (

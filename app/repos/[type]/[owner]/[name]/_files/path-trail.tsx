@@ -12,7 +12,6 @@ import { decodeSegments, repoFileHref } from "../../../../../_server/repo-page.t
 
 type PathTrailProps = Readonly<{ repo: Repo; revision: string; path: string }>;
 
-/** The path in the tree, with a link for each folder. */
 export function PathTrail({ repo, revision, path }: PathTrailProps) {
   const names = path === "" ? [] : path.split("/");
   const last = names.length - 1;
@@ -55,12 +54,10 @@ function Step({ href, name }: Readonly<{ href: string | undefined; name: string 
   );
 }
 
-/** The URL of the repository for git. */
 export function cloneUrl({ type, fullName }: Pick<Repo, "type" | "fullName">): string {
   return env().ORIGIN + repoPath(type, fullName);
 }
 
-/** The command that clones the repository. The box with the command opens without a script. On a phone it is as wide as its container. */
 export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <Disclosure
@@ -94,7 +91,7 @@ export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
 
 type Props = Readonly<{ repo: Repo; revision: Pick<Revision, "ref" | "sha"> }>;
 
-/** Warns that a commit shown by its SHA is not on any branch or tag, so it may not be the owner's. */
+/** A commit that is on no branch or tag may not be the owner's. */
 export async function NotOnBranch({ repo, revision }: Props) {
   if (await isOnBranch(repo, revision)) return null;
   return (
@@ -104,15 +101,15 @@ export async function NotOnBranch({ repo, revision }: Props) {
   );
 }
 
-/** The part after `tree/`, `blob/` or `commits/` in a page's URL. */
+/** The part after `tree/`, `blob/` or `commits/`. */
 export type RevisionParams = Promise<{ segments?: string[] }>;
 
-/** The revision and the path of a page; the revision is empty if the URL ends before it. */
+/** The revision is empty if the URL ends before it. */
 export async function revisionOf(params: RevisionParams): Promise<{ revision: string; path: string }> {
   return splitRevision(decodeSegments((await params).segments));
 }
 
-/** The branch of a revision; undefined for a tag or a commit, where files cannot be changed. */
+/** Undefined for a tag or a commit, where files cannot be changed. */
 export function branchOf({ ref }: Revision): string | undefined {
   return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }

@@ -22,9 +22,8 @@ type RefListProps = Readonly<{
   kind: "branches" | "tags";
   refs: readonly ListedRef[];
   query: Awaited<PageQuery>;
-  /** Deletes a branch or a tag; absent for people who may not. */
+  /** Absent for users who may not delete. */
   deleteAction?: (ref: string) => FormAction;
-  /** The form of a new branch or tag; absent for people who may not create one. */
   children?: ReactNode;
 }>;
 
@@ -32,7 +31,6 @@ const PAGE_SIZE = 30;
 const DESCRIPTIONS_MAX_MS = 5_000;
 const words = { branches: "branch", tags: "tag" } as const;
 
-/** The branches or the tags of a repository, with a search by name. */
 export async function RefList({ repo, kind, refs, query, deleteAction, children }: RefListProps) {
   const search = textOf(query.search).slice(0, 200);
   const wanted = refs.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()));
@@ -41,7 +39,7 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
   const hrefOf = (at: number) => hrefWith(repoHref(repo, kind), { search, page: at });
   if (page > pages) redirect(hrefOf(pages));
   const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  // Reading commits and tags with very long messages may take too long. Then the refs are listed without dates and first lines.
+  // Reading commits and tags with very long messages may take too long.
   const { value: descriptions } = await ifInTime(describeRefs(repo, shown), DESCRIPTIONS_MAX_MS);
   const now = new Date();
   return (

@@ -10,17 +10,14 @@ import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
 type RevisionChooserProps = Readonly<{
   repo: Repo;
   revision: Revision;
-  /** The page that shows another revision of the same path. */
   page: "tree" | "blob" | "commits";
   path: string;
 }>;
 
-/** The number of branches or tags in the menu. A separate page lists all. */
 const SHOWN = 30;
-/** How long the page waits for the list of refs, which must not delay the file or folder. */
+/** The list of refs must not delay the file or folder. */
 const REFS_MAX_MS = 2_000;
 
-/** Shows the current branch, tag or commit, and lets people choose another. It opens without a script. */
 export async function RevisionChooser({ repo, revision, page, path }: RevisionChooserProps) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const { ref, name } = revision;
@@ -36,7 +33,7 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
     />
   );
   return (
-    // Each page has its own key, so that the menu is closed after a navigation.
+    // A new key closes the menu after a navigation.
     <Disclosure
       key={`${page} ${name} ${path}`}
       className="relative"
@@ -64,7 +61,6 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
   );
 }
 
-/** A short commit ID, or a ref without its common prefix. */
 function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch">): string {
   if (ref === null) return (sha ?? name).slice(0, 10);
   return name === "HEAD" ? repo.defaultBranch : ref.replace(/^refs\/(heads|tags)\//, "");
@@ -72,7 +68,7 @@ function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch
 
 type GroupProps = Readonly<{
   title: string;
-  /** Absent if git was too slow. The separate page waits longer. */
+  /** Absent if git was too slow. */
   refs: readonly ListedRef[] | undefined;
   current: string | null;
   hrefOf: (ref: ListedRef) => string;

@@ -1,2 +1,1 @@
-/** The reason why a diff shows no lines. */
 export const WITHHELD = "Access to the content of this repository is restricted: only people with access can see the lines.";

@@ -21,10 +21,10 @@ import { repoNameHref, submittedRepoName } from "../../../../../_server/repo-pag
 import { repoAt } from "../../../../../_server/scopes.ts";
 import { personLookup, requirePerson } from "../../../../../_server/session.ts";
 
-/** A comment, and the number of the timeline's page on which it is shown. */
+/** `onPage` counts pages of the timeline. */
 export type CommentName = DiscussionName & Readonly<{ id: string; onPage: number }>;
 
-/** The discussion or comment that the browser names. core decides whether the person may act on it. */
+/** core decides whether the user may act on the discussion or comment. */
 function discussionScope<At extends DiscussionName>(): Scope<[at: At], Readonly<{ person: Person; at: At; page: string }>> {
   return {
     argumentCount: 1,
@@ -60,7 +60,6 @@ export const openPullRequestAction = formAction(
   },
 );
 
-/** Adds a comment and, if that button was pressed, closes or reopens the discussion. */
 export const commentAction = formAction(
   discussion,
   { intent: text, comment: text },
@@ -93,7 +92,7 @@ export const deleteCommentAction = formAction(comment, {}, async ({ person, at, 
   return refreshOrRedirect(`${discussionHref(at)}${pageQuery(at.onPage)}`);
 });
 
-/** The button's value is `+` to add or `-` to remove, and the reaction: `+👍`, `-👍`. */
+/** `+` adds and `-` removes: `+👍`, `-👍`. */
 export const reactAction = formAction(comment, { reaction: text }, async ({ person, at, input }) => {
   const [sign, ...reaction] = input.reaction;
   await reactToComment(person, at, at.id, { reaction: reaction.join(""), isOn: sign === "+" });
@@ -135,14 +134,13 @@ export const deleteRefAction = formAction(discussion, {}, async ({ person, at, p
   return refreshOrRedirect(page);
 });
 
-/** Rendering takes time, so only a signed-in person may request a preview; the scope has checked that (S137). */
+/** Rendering takes time, so the scope has required a signed-in user (S137). */
 async function preview(repo: RepoName, name: string, text: string): Promise<FormOutcome> {
   const description = parseDescription(text, name);
   const context = { base: repoNameHref(repo), idPrefix: "preview-" };
   return { preview: description ? ((await renderMarkdown(description, context)) ?? null) : null };
 }
 
-/** The URL of the timeline's latest event. */
 async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
   const { discussion } = await findDiscussion(person, at);
   const { total } = await readTimeline(person, discussion, { pageSize: 1 });
@@ -153,7 +151,7 @@ const commentHref = (at: CommentName): string => `${discussionHref(at)}${pageQue
 
 const pageQuery = (page: number): string => (typeof page === "number" && page > 1 ? `?page=${page}` : "");
 
-/** Redirects to a page that shows the change. Without the revalidation, a browser that is already on that page would show its old copy. */
+/** Without the revalidation, a browser that is already on that page would show an old copy. */
 function redirectTo(href: string): never {
   revalidatePath("/", "layout");
   redirect(href);

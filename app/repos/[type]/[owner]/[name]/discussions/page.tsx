@@ -20,7 +20,6 @@ export const metadata: Metadata = { title: "Discussions" };
 const kinds = ["all", "discussion", "pull_request"] as const;
 const kindWords = { all: "Everything", discussion: "Discussions", pull_request: "Pull requests" } as const;
 
-/** The discussions and pull requests of a repository. */
 export default async function DiscussionsPage({ params, searchParams }: Props) {
   const [{ repo, actor }, query] = await Promise.all([repoPage(params), searchParams]);
   const kind = kinds.find((one) => one === textOf(query.type)) ?? "all";

@@ -30,7 +30,6 @@ function lookOf({ status, isPullRequest }: Props["discussion"]): Look {
   return isPullRequest ? ofPullRequest[status] : ofDiscussion[status === "open" ? "open" : "closed"];
 }
 
-/** The status, in a word. */
 export function StatusChip({ discussion }: Props) {
   const { Icon, word, tone } = lookOf(discussion);
   return (
@@ -41,7 +40,6 @@ export function StatusChip({ discussion }: Props) {
   );
 }
 
-/** The status as an icon at the start of a row. */
 export function StatusIcon({ discussion }: Props) {
   const { Icon, word, ink } = lookOf(discussion);
   const kind = discussion.isPullRequest ? "pull request" : "discussion";
@@ -53,7 +51,7 @@ export function StatusIcon({ discussion }: Props) {
   );
 }
 
-/** The author; a deleted account has no page. */
+/** A deleted account has no page. */
 export function AuthorName({ author, isStrong = false }: Readonly<{ author: Author; isStrong?: boolean }>) {
   const className = isStrong ? "break-words font-medium text-ink hover:underline" : "break-words hover:text-ink hover:underline";
   if (author.isGhost) return <span title={author.fullName}>{author.name}</span>;

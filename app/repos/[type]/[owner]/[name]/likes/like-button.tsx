@@ -9,7 +9,6 @@ import { likeAction } from "./actions.ts";
 
 const count = new Intl.NumberFormat("en", { notation: "compact" });
 
-/** Likes a repository or removes the like, and links to the list of users who like it. A visitor is asked to sign in. */
 export async function LikeButton({ page: { repo, person } }: Readonly<{ page: RepoPage }>) {
   const isLiked = person !== undefined && (await isLikedBy(person.userId, repo.id));
   return (

@@ -12,7 +12,6 @@ type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
 export const metadata: Metadata = { title: "Likes" };
 
-/** Who likes a repository. */
 export default async function LikesPage({ params, searchParams }: Props) {
   const [{ repo, actor }, query] = await Promise.all([repoPage(params), searchParams]);
   const page = pageOf(query.page, LIKES_PAGES_MAX);

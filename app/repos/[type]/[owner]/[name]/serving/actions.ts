@@ -7,7 +7,6 @@ import { deleteSpaceVariable, setSpaceVariable } from "#core/spaces/variables.ts
 import { formAction, text } from "../../../../../_server/form-action.ts";
 import { repoAt } from "../../../../../_server/scopes.ts";
 
-/** The actions of a Space's buttons, and the message after each. */
 const controls = {
   restart: { perform: restartSpace, message: "Restart requested." },
   pause: { perform: pauseSpace, message: "The app is paused until you restart it." },

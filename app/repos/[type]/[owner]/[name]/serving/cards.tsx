@@ -19,7 +19,6 @@ const sleepChoices = [
   { value: String(SLEEP_AFTER_SECONDS), label: "48 hours" },
 ];
 
-/** Restarts and pauses the Space, and sets when it sleeps. */
 export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
   const seconds = String(runtime.sleepSeconds ?? SLEEP_AFTER_SECONDS);
   const choices = sleepChoices.some(({ value }) => value === seconds)
@@ -62,7 +61,6 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
 
 const SHOWN_MAX_CHARACTERS = 80;
 
-/** The variables and secrets of the app. */
 export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
   const variables = await listSpaceVariables(repo.id);
   return (

@@ -19,7 +19,6 @@ import { ControlsCard, VariablesCard } from "./cards.tsx";
 
 export const metadata: Metadata = { title: "Runtime" };
 
-/** How a Space runs, for people who may change it: its stage, its log and its settings. */
 export default async function SpaceRuntimePage({ params }: Readonly<{ params: RepoParams }>) {
   const { repo, mayReadContent, mayWrite, mayManage } = await repoPage(params);
   if (repo.type !== "space" || repo.platformId !== null || !mayReadContent) notFound();
@@ -38,14 +37,12 @@ export default async function SpaceRuntimePage({ params }: Readonly<{ params: Re
   );
 }
 
-// The interval at which the page refreshes, so that people can follow the log.
 const LOG_SECONDS = 5;
 
 const SHOWN_MAX_CHARACTERS = 64 * 1024;
-// The reversed order makes the box show its end, with the last line, at first and after each refresh.
+// The reversed order makes the box show the last line, also after a refresh.
 const BOX = "flex max-h-96 flex-col-reverse overflow-auto rounded-b-card bg-sunken";
 
-/** The latest output of the app. */
 async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
   const all = (await readSpaceLog(repo.id)).map(({ text }) => text).join("");
   const text = all.length > SHOWN_MAX_CHARACTERS ? all.slice(all.indexOf("\n", all.length - SHOWN_MAX_CHARACTERS) + 1) : all;
@@ -65,7 +62,6 @@ async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** The URL to which webhooks can post events. */
 function ReceiverCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
   const isOpen = !repo.isPrivate && repo.gated === "none";
   return (

@@ -17,7 +17,7 @@ import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
 
 type Settings = Parameters<typeof updateRepoSettings>[2];
 
-/** The settings of each card, read from its form. The fields have the names that core uses in its errors. */
+/** The fields have the names that core uses in errors. */
 const cards = {
   about: (form: SubmittedForm): Settings => ({
     description: form.text("description"),
@@ -41,7 +41,7 @@ export const updateRepoAction = formAction(scope, cards, async ({ person, repo, 
   if (!Object.hasOwn(cards, card))
     throw new ServiceError("invalid_request", "This form could not be read. Reload the page and try again.");
   await updateRepoSettings(person, repo, input[card], from);
-  // The header shows most of the settings, so the layout is revalidated.
+  // The header shows most of the settings.
   revalidatePath("/", "layout");
   return { message: "Saved." };
 });

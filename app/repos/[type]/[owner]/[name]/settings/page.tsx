@@ -29,12 +29,11 @@ import {
 export const metadata: Metadata = { title: "Settings" };
 
 const BRANCHES_SHOWN = 200;
-/** How long the page waits for the branches, without which all other settings work. */
+/** The page works without the branches, except for one setting. */
 const REFS_MAX_MS = 5_000;
 
 const parts = { general: "General", access: "Access", danger: "Danger" };
 
-/** The settings of a repository, one card per subject. */
 export default async function RepoSettingsPage({
   params,
   searchParams,
@@ -83,13 +82,12 @@ export default async function RepoSettingsPage({
   );
 }
 
-/** The names of the branches; empty if there are none or too many for a list; undefined if git takes too long. */
+/** Empty for none or too many. Undefined if git takes too long. */
 async function branchesOf(repo: Repo): Promise<string[] | undefined> {
   const branches = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value?.branches;
   return branches && branches.length > BRANCHES_SHOWN ? [] : branches?.map(({ name }) => name);
 }
 
-/** The link to the trusted publishers. */
 function PublishersCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <SectionCard
@@ -101,7 +99,6 @@ function PublishersCard({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** Renames the repository, transfers it, or both. */
 function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly OwnerChoice[] }>) {
   const { handle } = repo.owner;
   const choices = owners.some(({ value }) => value === handle) ? owners : [{ value: handle, label: handle }, ...owners];

@@ -27,7 +27,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `${path} at ${revision}` };
 }
 
-/** The page of a file. */
 export default async function FilePage({ params, searchParams }: Props) {
   const [{ repo, mayWrite, mayReadContent }, { revision: name, path }, query] = await Promise.all([
     repoPage(params),
@@ -72,7 +71,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </ButtonLink>
             )}
             {mayReadContent && (
-              // An ordinary link, because it leads to a file and not to a page.
+              // Leads to a file, not to a page.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>
@@ -118,14 +117,11 @@ type FileContentProps = Readonly<{
   revision: string;
   file: ViewedFile;
   mayReadContent: boolean;
-  /** Whether to show the source of a Markdown file. */
   isSource: boolean;
 }>;
 
-/** Larger images are not loaded automatically. */
 const PICTURE_MAX_BYTES = 20 * 1024 * 1024;
 
-/** The content of a file by its kind: rendered, as text, as an image, or only its size. */
 function FileContent({ repo, revision, file, mayReadContent, isSource }: FileContentProps) {
   const { entry, text } = file;
   if (!mayReadContent) {
@@ -204,7 +200,6 @@ function Weight({ href, file }: Readonly<{ href: string; file: ViewedFile }>) {
   );
 }
 
-/** The SHA-256 of a file in Git LFS. */
 function Checksum({ file: { entry } }: Readonly<{ file: ViewedFile }>) {
   if (!entry.lfs) return null;
   return (

@@ -18,7 +18,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Commit ${decodeSegment((await params).sha).slice(0, 10)}` };
 }
 
-/** One commit: its message, its author, and its changes. */
 export default async function CommitPage({ params }: Props) {
   const { repo, mayReadContent } = await repoPage(params);
   const name = decodeSegment((await params).sha);

@@ -21,7 +21,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Commits ${path ? `of ${path} ` : ""}at ${revision || "HEAD"}` };
 }
 
-/** The history of a revision, or of one file or folder in it. */
 export default async function CommitsPage({ params, searchParams }: Props) {
   const [{ repo }, { revision: name, path }, query] = await Promise.all([repoPage(params), revisionOf(params), searchParams]);
   if (name === "") redirect(repoFileHref(repo, "commits", repo.defaultBranch));

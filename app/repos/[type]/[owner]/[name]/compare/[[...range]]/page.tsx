@@ -21,12 +21,11 @@ type Props = Readonly<{ params: RepoParams & Promise<{ range?: string[] }>; sear
 
 export const metadata: Metadata = { title: "Comparison" };
 
-/** The commits that one revision has and another lacks. */
 export default async function ComparePage({ params, searchParams }: Props) {
   const [{ repo, mayReadContent }, { range }, query] = await Promise.all([repoPage(params), params, searchParams]);
   const text = decodeSegments(range).join("/");
   const [asked, head] = [textOf(query.base), textOf(query.head)];
-  // The values of the form below become part of the URL, so that people can bookmark it.
+  // The form's values become part of the URL, for bookmarks.
   if (asked && head) redirect(repoHref(repo, "compare", `${asked}...${head}`));
   const parsed = text === "" ? undefined : await fileOrNotFound(readRange(text));
   const found = parsed && (await compareOrNothing(repo, parsed, mayReadContent));
@@ -81,7 +80,6 @@ export default async function ComparePage({ params, searchParams }: Props) {
 
 const readRange = async (text: string): Promise<Range> => parseRange(text);
 
-/** The form keeps the input, so that people can correct it. */
 async function compareOrNothing(repo: Repo, range: Range, withLines: boolean): Promise<Comparison | undefined> {
   try {
     return await compareRevisions(repo, range, { withLines });

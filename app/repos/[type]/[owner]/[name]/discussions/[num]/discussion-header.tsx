@@ -13,7 +13,6 @@ import { changeTitleAction } from "../actions.ts";
 import { AuthorName, StatusChip } from "../status-chip.tsx";
 import type { DiscussionPage } from "./discussion-page.ts";
 
-/** The title, the status and the tabs of a discussion. */
 export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
   const { repo, discussion, href, mayUpdate } = page;
   const { num, title, author, createdAt, baseRef, isPullRequest, isPinned, isLocked } = discussion;

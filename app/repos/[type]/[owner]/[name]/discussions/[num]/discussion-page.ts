@@ -14,16 +14,12 @@ export type DiscussionPage = RepoPage &
     discussion: Discussion;
     at: DiscussionName;
     href: string;
-    /** Whether the person may comment: they have an account, and the discussion is not locked for them. */
     mayComment: boolean;
-    /** Whether the person may change the title and the status. */
     mayUpdate: boolean;
-    /** Whether the person may pin, lock and delete the discussion, and hide comments of others. */
     mayModerate: boolean;
     mayMerge: boolean;
   }>;
 
-/** The data that every page of a discussion reads first, once per request. */
 export async function discussionPage(params: DiscussionParams): Promise<DiscussionPage> {
   const { type, owner, name, num } = await params;
   return readDiscussionPage(type, owner, name, num);

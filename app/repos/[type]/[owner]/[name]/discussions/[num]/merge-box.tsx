@@ -18,7 +18,6 @@ type Props = Readonly<{ page: DiscussionPage }>;
 /** If git takes longer, the page appears without the state of the commits (S137). */
 const STATE_MAX_MS = 2_000;
 
-/** Whether and how a pull request can be merged, and by whom. */
 export async function MergeBox({ page }: Props) {
   const { discussion, repo, mayReadContent } = page;
   const { status } = discussion;
@@ -46,7 +45,7 @@ export async function MergeBox({ page }: Props) {
 function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, repo, at, mayMerge, mayUpdate } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
-  // An open pull request once had commits of its own, unlike a draft, which starts without any.
+  // An open pull request once had commits of its own, unlike a draft.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
       <StatusNote Icon={GitMerge} title="Already merged">
@@ -131,7 +130,6 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
   );
 }
 
-/** Marks a draft as ready. */
 function MarkReady({ page: { at, discussion, mayUpdate } }: Props) {
   if (discussion.status !== "draft" || !mayUpdate) return null;
   return (
@@ -157,7 +155,6 @@ function StatusNote({ Icon, tone = "text-muted", title, children }: StatusNotePr
   );
 }
 
-/** How to fetch the commits, to try them or to add to them. */
 function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { num, baseRef } = discussion;
   const local = `pr/${num}`;

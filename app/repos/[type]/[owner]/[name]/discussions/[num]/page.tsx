@@ -23,7 +23,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return page ? { title: `${page.discussion.title} (#${page.discussion.num})` } : {};
 }
 
-/** The timeline of a discussion. */
 export default async function DiscussionConversationPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([discussionPage(params), searchParams]);
   const { actor, discussion, href, mayModerate } = page;
@@ -64,10 +63,9 @@ function CommentForm({ page, timeline }: CommentFormProps) {
     return <FormMessage>This {kind} is locked: only the repository's maintainers can comment.</FormMessage>;
   }
   const isOpen = status === "open" || status === "draft";
-  // A page has one primary button, for its main action. If the person may merge, that is the merge.
+  // A page has one primary button, for the main action.
   const isForMerging = isPullRequest && isOpen && mayMerge;
-  // The ID of the person's last comment is the form's key, so that the field is emptied after the person's own comment but not when others
-  // comment.
+  // The key empties the field after the user's own comment, but not when others comment.
   const lastComment = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
   return (
     <ActionForm

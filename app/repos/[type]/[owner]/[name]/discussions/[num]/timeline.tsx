@@ -32,12 +32,10 @@ import type { DiscussionPage } from "./discussion-page.ts";
 
 type TimelineProps = Readonly<{
   events: readonly TimelineEvent[];
-  /** The number of this page of the timeline. */
   number: number;
   page: DiscussionPage;
 }>;
 
-/** The events, oldest first. */
 export function Timeline({ events, number, page }: TimelineProps) {
   return (
     <ol aria-label="Timeline" className="grid gap-4">
@@ -119,7 +117,6 @@ function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid:
 
 type CommentProps = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
 
-/** A comment, with the actions that the reader may take. */
 function CommentCard({ comment, at, page }: CommentProps) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;
@@ -232,7 +229,7 @@ function Reactions({ comment, at, page: { mayComment } }: CommentProps) {
   const others = Object.keys(words).filter((one) => !comment.reactions.some(({ reaction }) => reaction === one));
   const look = "inline-flex h-8 items-center gap-1.5 rounded-full border px-2.5 text-small hover:bg-sunken";
   return (
-    // The form has no label, because each labeled form is a landmark and every comment has a form.
+    // Each labeled form is a landmark, and every comment has a form.
     <ActionForm action={reactAction.bind(null, at)} className="flex flex-wrap items-start gap-2">
       {comment.reactions.map(({ reaction, count, isOwn }) => (
         <button

@@ -15,7 +15,7 @@ import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
-/** If git takes longer, the form lists no branches. A pull request without a branch, a draft, can always be opened. */
+/** Without branches, the form can still open a draft. */
 const REFS_MAX_MS = 5_000;
 
 const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";
@@ -24,7 +24,6 @@ export async function generateMetadata({ searchParams }: Props): Promise<Metadat
   return { title: isPullRequest(await searchParams) ? "New pull request" : "New discussion" };
 }
 
-/** Opens a discussion or a pull request. */
 export default async function NewDiscussionPage({ params, searchParams }: Props) {
   const [{ repo }, query] = await Promise.all([repoPage(params), searchParams]);
   const isProposal = isPullRequest(query);

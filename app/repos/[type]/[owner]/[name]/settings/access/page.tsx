@@ -42,7 +42,6 @@ const notices = ({ isPrivate }: Readonly<{ isPrivate: boolean }>): Record<string
   };
 };
 
-/** The people who may read a gated repository, and the people who have requested access. */
 export default async function AccessPage({ params, searchParams }: Readonly<{ params: RepoParams; searchParams: PageQuery }>) {
   const [{ repo, person, mayManage }, query] = await Promise.all([repoPage(params), searchParams]);
   if (!mayManage || !person) notFound();
@@ -117,11 +116,10 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
 type AccessRowProps = Readonly<{
   repoName: RepoName;
   request: AccessRequest;
-  /** Whether the repository is gated. If not, there are no requests to decide. */
+  /** Without a gate, there are no requests to decide. */
   isOpen: boolean;
 }>;
 
-/** A person who has access or has requested it, and the possible decisions. */
 function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
   const { user, status, message, rejectionReason, askedAt } = request;
   const name = user.fullName || user.username;
@@ -167,7 +165,6 @@ function DecideButton({ repoName, request, name, to, label }: DecisionProps & Re
   );
 }
 
-/** A rejection with an optional reason. */
 function Reject({ repoName, request, name }: DecisionProps) {
   return (
     <Disclosure

@@ -10,7 +10,6 @@ import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../
 
 export const metadata: Metadata = { title: "Trusted publishers" };
 
-/** The pipelines whose jobs may change a repository without a stored token. */
 export default async function RepoPublishersPage({
   params,
   searchParams,

@@ -29,7 +29,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `${path || "Files"} at ${revision || "HEAD"}` };
 }
 
-/** The files of a folder. */
 export default async function FolderPage({ params, searchParams }: Props) {
   const [{ repo, session, mayWrite, mayReadContent }, { revision: name, path }, query] = await Promise.all([
     repoPage(params),
@@ -139,7 +138,7 @@ function LastCommit({ repo, revision, path, commit, count, now }: LastCommitProp
 type EntryListProps = Readonly<{
   repo: Repo;
   revision: string;
-  /** The folder; empty for the root. */
+  /** Empty for the root. */
   path: string;
   entries: readonly Entry[];
   now: Date;
@@ -148,7 +147,7 @@ type EntryListProps = Readonly<{
 const icons: Record<EntryType, LucideIcon> = { directory: Folder, file: File, symlink: FileSymlink, submodule: FolderGit2 };
 const words: Record<EntryType, string> = { directory: "folder", file: "file", symlink: "symbolic link", submodule: "submodule" };
 
-/** The entries of a folder, with their sizes and last commits. On a phone the commits are left out. */
+/** On a phone the commits are left out. */
 function EntryList({ repo, revision, path, entries, now }: EntryListProps) {
   return (
     <table className="entries">
@@ -232,7 +231,6 @@ function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revisio
 
 const parentOf = (path: string): string => path.split("/").slice(0, -1).join("/");
 
-/** The README of a folder, below its entries. */
 function ReadmeCard({ readme, context }: Readonly<{ readme: Readme; context: MarkdownContext }>) {
   return (
     <section aria-label={readme.name} className="rounded-card border border-line bg-surface">

@@ -16,7 +16,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return page ? { title: `Files changed in #${page.discussion.num}` } : {};
 }
 
-/** The changes of a pull request. For a merged pull request, the changes at the time of the merge. */
+/** A merged pull request shows the changes at the time of the merge. */
 export default async function FilesChangedPage({ params }: Props) {
   const page = await discussionPage(params);
   if (!page.discussion.isPullRequest) notFound();

@@ -9,7 +9,7 @@ import { type EditingParams, editingPage, editingTarget } from "../../../_editin
 import { FileChooser } from "../../../_editing/file-chooser.client.tsx";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 
-/** The largest form that is accepted (next.config.js, server/dispatch.ts), minus the space for other fields. */
+/** The largest form that next.config.js and server/dispatch.ts accept, minus the space for other fields. */
 const UPLOAD_MAX_BYTES = 5 * 1024 * 1024;
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
