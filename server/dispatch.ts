@@ -161,7 +161,7 @@ const tooLarge: Failure = { status: 413, error: "payload_too_large", description
 const notForNextAuth: Failure = {
   status: 400,
   error: "invalid_request",
-  description: "callbackUrl must be a URL, and error one word",
+  description: "callbackUrl must be a URL, and error must be one word",
 };
 
 /** next-auth fails on a callback URL that is not one, also in a cookie, and on an error that does not fit into a header (S51). */

@@ -25,7 +25,7 @@ export const secretsRotate = command({
   name: "secrets rotate",
   summary: "Encrypts all stored secrets with a new SECRET_KEY, while the service runs. docs/operations.md has the steps (Keys).",
   notes: [
-    "With a SECRET_KEY of your own: set SECRET_KEY_PREVIOUS to it, SECRET_KEY to a new one, restart, and run this. With the key in DATA_DIR,",
+    "With a SECRET_KEY of your own: set SECRET_KEY_PREVIOUS to it and SECRET_KEY to a new one, restart, and run this. With the key in DATA_DIR,",
     "run this twice: the first run replaces the key's file, and the second, after a restart, encrypts. It can be stopped and run again.",
   ],
   options: {},

@@ -34,31 +34,35 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
     ports: allowedPorts(),
     isHttpsRequired: true,
   });
-  if (result.outcome === "blocked") throw new DocumentError("refused", `It cannot be fetched: ${result.reason}.`);
-  if (result.outcome === "unreachable") throw new DocumentError("unreachable", `It cannot be fetched: ${result.reason}.`);
+  if (result.outcome === "blocked")
+    throw new DocumentError("refused", `The metadata document cannot be fetched: ${result.reason}.`);
+  if (result.outcome === "unreachable")
+    throw new DocumentError("unreachable", `The metadata document cannot be fetched: ${result.reason}.`);
   const { status, headers, body, isCut } = result;
   const freshness = { etag: storableEtag(headers.etag), freshSeconds: freshSeconds(headers) };
   if (status === 304 && etag) return { ...freshness, metadata: null, etag: freshness.etag ?? etag };
   assertAnswered(status, headers["content-type"]);
-  if (isCut) throw new DocumentError("refused", `It is longer than ${DOCUMENT_MAX_BYTES.toLocaleString("en")} bytes.`);
+  if (isCut)
+    throw new DocumentError("refused", `The metadata document is longer than ${DOCUMENT_MAX_BYTES.toLocaleString("en")} bytes.`);
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 
 /** S75. A status such as 503 does not withdraw the document. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
-    throw new DocumentError("unreachable", `Its host responds with status ${status}.`);
+    throw new DocumentError("unreachable", `The metadata document's host responds with status ${status}.`);
   }
   if (status >= 300 && status < 400) {
     throw new DocumentError(
       "refused",
-      `Its host responds with a redirect (${status}), which is not followed. Serve it at its own URL.`,
+      `The metadata document's host responds with a redirect (${status}), which is not followed. Serve the document at its own URL.`,
     );
   }
-  if (status !== 200) throw new DocumentError("refused", `Its host responds with status ${status} instead of 200.`);
+  if (status !== 200)
+    throw new DocumentError("refused", `The metadata document's host responds with status ${status} instead of 200.`);
   const [type = ""] = contentType.split(";");
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)$/i.test(type.trim())) {
-    throw new DocumentError("refused", "It must be served as application/json.");
+    throw new DocumentError("refused", "The metadata document must be served as application/json.");
   }
 }
 

@@ -55,7 +55,10 @@ describe("S68 cheap checks precede any connection (S81)", () => {
     ["a fragment", "/client#x"],
   ])("%s", async (_, path) => {
     const site = await openSite();
-    await expectRefusal({ clientId: site.origin + path, redirectUri }, /^invalid_client_metadata: The client ID cannot be/);
+    await expectRefusal(
+      { clientId: site.origin + path, redirectUri },
+      /^invalid_client_metadata: The client ID is not a valid URL/,
+    );
     expect(site.connections()).toBe(0);
   });
 
@@ -76,7 +79,10 @@ describe("S68 cheap checks precede any connection (S81)", () => {
 
 test("S68 a document on the service's own host is not fetched, and a stored one is not a client", async () => {
   const clientId = `${world.origin.replace("http:", "https:")}/spaces/mallory/app/client.json`;
-  await expectRefusal({ clientId, redirectUri }, /^invalid_client_metadata: The client ID cannot be.*host of this service/);
+  await expectRefusal(
+    { clientId, redirectUri },
+    /^invalid_client_metadata: The client ID is not a valid URL.*host of this service/,
+  );
   const site = await openSite();
   await begin(site);
   await db().oAuthClientDocument.update({ where: { clientId: site.clientId }, data: { clientId } });

@@ -67,7 +67,7 @@ const REMEMBERED_MAX = 10_000;
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
-  if (broken) throw new DocumentError("address", `The client ID cannot be the URL of a metadata document. ${broken}`);
+  if (broken) throw new DocumentError("address", `The client ID is not a valid URL of a metadata document. ${broken}`);
   const { document, hostDecision } = await findStoredDocument(clientId);
   if (!hostDecision.isAllowed) throw notAllowed(clientId, hostDecision);
   if (document?.isFresh) return noteSeen(document);
@@ -97,7 +97,8 @@ async function revalidateDocument(clientId: string, address: string | null): Pro
   // The engine then finds no client, and responds accordingly.
   if (!document || !hostDecision.isAllowed || document.isFresh) return;
   try {
-    if (isBackingOff(clientId)) throw new DocumentError("unreachable", "It could not be fetched a moment ago.");
+    if (isBackingOff(clientId))
+      throw new DocumentError("unreachable", "The metadata document could not be fetched a moment ago.");
     await fetchAndStore(clientId, document, address);
   } catch (error) {
     if (!(error instanceof DocumentError) || error.kind === "refused" || !mayStillApply(document, STALE_MAX_SECONDS)) throw error;

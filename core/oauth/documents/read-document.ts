@@ -39,10 +39,12 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = JSON.parse(text);
   } catch {
-    throw refused("It is not valid JSON in UTF-8.");
+    throw refused("The metadata document is not valid JSON in UTF-8.");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw refused("It is not a JSON object.");
-  if (namesIn(text) !== countNames(value)) throw refused("A name occurs twice in one of its objects (RFC 7493, section 2.3).");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw refused("The metadata document is not a JSON object.");
+  if (namesIn(text) !== countNames(value))
+    throw refused("A name occurs twice in one of the metadata document's objects (RFC 7493, section 2.3).");
   return value as Record<string, unknown>;
 }
 

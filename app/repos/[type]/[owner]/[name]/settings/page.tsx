@@ -162,7 +162,7 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
       title="Gate"
       description={
         repo.isPrivate
-          ? "Takes effect once the repository is public: everyone can then see it and its README, but only people with access its files."
+          ? "Takes effect once the repository is public: everyone can then see it and its README, but only people with access can see its files."
           : "Shows the repository and its README to everyone, but its files only to people with access."
       }
       action={
