@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
@@ -21,6 +21,7 @@ import { type DueMaintenance, maintainRepository, maintenanceTable } from "../hu
 import { removeDeletedRepositories } from "../hub/git/maintenance/remove-files.ts";
 import { repositoryPath } from "../hub/git/repository.ts";
 import { runGit } from "../hub/git/run-git.ts";
+import { createBranch } from "../hub/git/write/branches-and-tags.ts";
 import { recordLfsObject } from "../hub/lfs/objects/record-lfs-object.ts";
 import { lfsStorage } from "../hub/lfs/storage/storages.ts";
 import { sweepLfsLeftovers } from "../hub/lfs/sweep-lfs-leftovers.ts";
@@ -225,15 +226,28 @@ test("an interrupted backup does not count, and the next one continues it; old o
   await rm(here, { recursive: true });
 });
 
-test("S137 a repository that git cannot read is named, and all others are in the backup", { timeout: LONG }, async () => {
+test("S137 a repository that git cannot read is named, and none damages a backup", { timeout: LONG }, async () => {
   const to = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const broken = await someRepo(ada);
   await commitTo(broken, ada, { "a.txt": "a" });
   await createBackup({ to });
+  const evil = await someRepo(ada);
+  const inEvil = (path: string) => join(repositoryPath(evil.id), path);
+  const old = await commitTo(evil, ada, { "a.txt": "a" });
+  const head = await commitTo(evil, ada, { "a.txt": "b" });
+  const branches = ["x\u2028evil", `x\u2029${old}.refs/heads/main`];
+  const name = { type: "model", owner: ada.username, name: evil.name } as const;
+  for (const branch of branches) await createBranch(ada.actor, name, { branch, startingPoint: "main" });
+  // A copy in which such a file disappears is incomplete.
+  const fleeting = ["quarantine/a/objects/pack/b.pack", "objects/pack/c.keep", "packed-refs.new"];
+  for (const path of fleeting) {
+    await mkdir(dirname(inEvil(path)), { recursive: true });
+    await writeFile(inEvil(path), "");
+  }
   const packed = join(repositoryPath(broken.id), "packed-refs");
   await writeFile(packed, "not refs\n");
   const made = await createBackup({ to, keep: 1 });
-  await rm(packed);
+  for (const path of [packed, ...fleeting.map(inEvil)]) await rm(path);
   expect(made.manifest.unread).toEqual([broken.id]);
   expect((await readLastBackup())?.unread).toEqual([broken.id]);
   expect(await listBackups(openPlace(to))).toHaveLength(2);
@@ -243,6 +257,10 @@ test("S137 a repository that git cannot read is named, and all others are in the
   await fsck(repo);
   const lost = await runGit(repositoryPath(broken.id), ["fsck", "--lost-found"]);
   expect(lost.toString()).toMatch(/^dangling commit /);
+  const files = await readdir(repositoryPath(evil.id), { recursive: true });
+  expect(fleeting.filter((path) => files.includes(path))).toEqual([]);
+  const refs = await runGit(repositoryPath(evil.id), ["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"]);
+  expect(refs.toString().trim().split("\n")).toEqual(["main", ...branches].map((branch) => `${head} ${branch}`));
   await rm(to, { recursive: true, force: true });
 });
 

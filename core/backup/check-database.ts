@@ -73,8 +73,8 @@ function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string):
   }
 }
 
-/** The rows, without the line feeds at their ends. */
-async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+/** The lines, without the line feeds at their ends. */
+export async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let rest: Buffer[] = [];
   for await (const piece of content) {
     let from = 0;
