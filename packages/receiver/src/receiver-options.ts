@@ -56,8 +56,8 @@ export type ReceiverOptions = {
   /** The path at which the receiver is mounted, before `/webhooks/…` and `/`, such as `/api`. */
   basePath?: string;
   /**
-   * Who may see recent deliveries and send tests on the landing page. Default: a user who opens it on this machine, at a loopback address
-   * and not through a proxy.
+   * Who may see recent deliveries and send tests on the landing page. Default: a user who opens the URL that `launch` prints, on this
+   * machine and not through a proxy.
    */
   mayManage?: (request: Request) => boolean | Promise<boolean>;
   /** The service's URL, for links. Default: `KEYHOOK_URL`. */

@@ -116,7 +116,7 @@ function announce(
   if (receiver.handlers.size === 0) print("  There is no handler yet: webhook(async function onPush(payload) { … })");
   for (const name of receiver.handlers.keys()) print(`  POST ${(relayUrl ?? url).replace(/\/$/, "")}/webhooks/${name}`);
   print(settings ? `Enter the URL at ${settings}` : "Enter the URL in the service, under Settings, Webhooks.");
-  print(`Recent deliveries are listed at ${url}/`);
+  print(`Recent deliveries are listed at ${url}/?token=${receiver.pageToken}`);
   if (receiver.secrets.length === 0) {
     print("");
     print("WARNING: there is no webhook secret, so anybody who finds these URLs can send requests to them.");
