@@ -1,5 +1,6 @@
 import { isServiceError } from "#core/errors.ts";
 import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
+import { noteBeginning } from "./page-status.ts";
 import type { SubmittedForm } from "./submitted-form.ts";
 
 /** More than any response that core accepts. */
@@ -21,6 +22,7 @@ export function passkeyAnswer(form: SubmittedForm): unknown {
 
 /** Runs the request of a `PasskeyButton`. An expected failure becomes a sentence for the person. */
 export async function passkeyOptions(ask: () => Promise<Exclude<PasskeyOptions, { problem: string }>>): Promise<PasskeyOptions> {
+  noteBeginning();
   try {
     return await ask();
   } catch (error) {

@@ -8,6 +8,7 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { signInPath } from "./next-path.ts";
+import { noteBeginning } from "./page-status.ts";
 
 export type { SiteSession };
 
@@ -48,6 +49,7 @@ export async function personLookup(): Promise<() => Promise<Person>> {
 
 /** The opaque token that the browser sent. Only core can tell whether it is valid. */
 export async function sessionToken(): Promise<string | undefined> {
+  noteBeginning();
   return (await cookies()).get(siteSessionCookie().name)?.value;
 }
 
