@@ -14,9 +14,9 @@ import { findPersonalAccessToken } from "../accounts/tokens/find-personal-access
 import { createPersonalAccessToken } from "../accounts/tokens/personal-access-tokens.ts";
 import { sealAuditEvents } from "../audit/chain/seal-audit-events.ts";
 import { unseal } from "../crypto/seal.ts";
-import { closeConnections, db, pool } from "../db.ts";
+import { closeConnections, db, pool, withDirectConnection } from "../db.ts";
 import { env, provideSettings } from "../env.ts";
-import { areDeletionsHeld, holdDeletions } from "../housekeeping/hold-deletions.ts";
+import { areDeletionsHeld, holdDeletions, REMOVAL_LOCK } from "../housekeeping/hold-deletions.ts";
 import { type DueMaintenance, maintainRepository, maintenanceTable } from "../hub/git/maintenance/maintain-repository.ts";
 import { removeDeletedRepositories } from "../hub/git/maintenance/remove-files.ts";
 import { repositoryPath } from "../hub/git/repository.ts";
@@ -191,6 +191,24 @@ test("a backup waits for maintenance that has begun", async () => {
       .then(() => "waits"),
   ]);
   await db().repoMaintenance.deleteMany({ where: { claimId } });
+  await (await held).release();
+  expect(first).toBe("waits");
+});
+
+test("a backup waits for a removal of a deleted repository that has begun", async () => {
+  const ends = Promise.withResolvers<void>();
+  const has = Promise.withResolvers<void>();
+  const removing = withDirectConnection(async (client) => {
+    await client.query(`select pg_advisory_lock(${REMOVAL_LOCK})`);
+    has.resolve();
+    await ends.promise;
+    await client.query(`select pg_advisory_unlock(${REMOVAL_LOCK})`);
+  });
+  await has.promise;
+  const held = holdDeletions();
+  const first = await Promise.race([held.then(() => "held"), delay(1_500).then(() => "waits")]);
+  ends.resolve();
+  await removing;
   await (await held).release();
   expect(first).toBe("waits");
 });
