@@ -3,29 +3,31 @@ import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type Failure, log, requestContext } from "#core/log.ts";
 
-/** Next calls this before it responds with 500, and server/replace-failed-page.ts writes the response. */
-export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
+/**
+ * Next responds with 500 if a page or an action throws, and to every request that it cannot read. It reports each such error here before it
+ * responds; server/replace-failed-page.ts then writes the response.
+ */
+export const onRequestError: Instrumentation.onRequestError = (error, { method }, { routeType }) => {
   const context = requestContext.getStore();
-  const failure = failureOf(error, method);
-  // Next also prints the error, but without the request's ID.
+  const isUnread = method === "POST" && routeType !== "route" && context?.hasBegun !== true;
+  const failure = failureOf(error, isUnread || isUnreadable(error, method));
+  // Logged with the request's id, which the user can report. Next also prints the error, but without the id.
   if (!failure) log().error({ err: error }, "a page failed");
   if (context) context.failure ??= failure;
 };
 
-function failureOf(error: unknown, method: string): Failure | undefined {
+function failureOf(error: unknown, isForm: boolean): Failure | undefined {
   if (isDatabaseDown(error)) {
     return { status: 503, error: "unavailable", description: "The service cannot reach its database" };
   }
   if (isServiceError(error)) return { status: error.status, error: error.code, description: error.message };
-  if (!isUnreadableRequest(error, method)) return undefined;
+  if (!isForm) return undefined;
   return { status: 400, error: "unreadable_form", description: "The form could not be read" };
 }
 
-/** These errors of Next and React have no class or code (S138). A test fails when an upgrade changes the messages. */
-const UNREADABLE =
-  /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Server Action arguments list is too long|Server Function has too many bound arguments|Already initialized |Invalid (forward )?reference\.|Invalid (Map|Set|Iterator) initializer|Invalid data for bytes stream|Maximum array nesting exceeded|BigInt is too large|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;
-
-function isUnreadableRequest(error: unknown, method: string): boolean {
+/** Other errors of Next about a request. They have no class or code of their own. */
+function isUnreadable(error: unknown, method: string): boolean {
   if (!(error instanceof Error)) return false;
-  return UNREADABLE.test(error.message) || (method === "POST" && error instanceof SyntaxError && /JSON/.test(error.message));
+  if (error.message.startsWith("The router state header was sent but could not be parsed")) return true;
+  return method === "POST" && error instanceof SyntaxError && /JSON/.test(error.message);
 }

@@ -4,6 +4,7 @@ import "./globals.css";
 import type { Metadata, Viewport } from "next";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
+import { noteBeginning } from "./_server/page-status.ts";
 import { chosenTheme } from "./_server/theme.ts";
 
 /** The brand is a setting of the running service, so each request creates the titles. */
@@ -28,6 +29,7 @@ export const viewport: Viewport = {
 };
 
 export default async function RootLayout({ children }: Readonly<{ children: ReactNode }>) {
+  noteBeginning();
   const theme = await chosenTheme();
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme}>

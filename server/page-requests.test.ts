@@ -37,7 +37,8 @@ async function statusesOf(init: RequestInit, paths = PAGES): Promise<Record<stri
 
 const failures = (statuses: Record<string, number>) => Object.entries(statuses).filter(([, status]) => status >= 500);
 
-const part = (name: string, value: string) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const part = (name: string, value: string, more = "") =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
 const form = (...parts: string[]) => `${parts.join("")}--x--\r\n`;
 const MULTIPART = "multipart/form-data; boundary=x";
 
@@ -72,7 +73,8 @@ describe("a page", { timeout: 60_000 }, () => {
     },
   );
 
-  const bodies: [string, string, () => string, (() => string)?][] = [
+  type Body = [what: string, contentType: string, body: () => string, actionId?: () => string];
+  const bodies: Body[] = [
     ["a form without boundary", "multipart/form-data", () => "abc"],
     ["an invalid form", MULTIPART, () => "abc"],
     ["a form that is cut off", MULTIPART, () => part("login", "a")],
@@ -97,11 +99,26 @@ describe("a page", { timeout: 60_000 }, () => {
     ["arguments that are cut off", MULTIPART, () => "zz", () => action],
     ["an invalid action id", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],
     ["JSON", "application/json", () => "{bad"],
+    ...["null", '"abc"', '["$n1x"]'].map((json): Body => [`the arguments ${json}`, "text/plain", () => json, () => action]),
+    ...Object.entries({
+      "a Blob that is a text": [part("1", "x"), part("0", '["$B1"]')],
+      "an array of bytes that is missing": [part("0", '["$o1"]')],
+      "numbers that are cut off": [part("1", "abc", '; filename="a"'), part("0", '["$g1"]')],
+      "a stream that refers to a value": [part("0", '["$r1","$1:a"]')],
+      "a long chain": Array.from({ length: 4_900 }, (_, at) =>
+        part(`${4_899 - at}`, at === 0 ? "1" : `["$${(4_900 - at).toString(16)}"]`),
+      ),
+      "a long name of a file": [part("0", "", `; filename="${"a".repeat(17_000)}"`)],
+      "control characters": [part("0", "", '; filename="\x01"')],
+    }).map(([what, parts]): Body => [`a call with ${what}`, MULTIPART, () => form(...parts), () => action]),
   ];
 
   it.each(bodies)("answers to %s", async (_what, contentType, body, actionId) => {
     const headers = { "content-type": contentType, ...(actionId && { "next-action": actionId() }) };
+    const faults = async () => (await service.output()).split("a page failed").length;
+    const before = await faults();
     expect(failures(await statusesOf({ method: "POST", headers, body: body() }))).toEqual([]);
+    expect(await faults()).toBe(before);
   });
 
   it("responds to an action of any page that is called with bound arguments that no page uses", async () => {

@@ -12,9 +12,13 @@ const VALUES_MAX = 5_000;
 const FORM_PER_MS = { bytes: 20_000, items: 50 };
 
 const MULTIPART = /^multipart\/form-data; ?boundary=([\w'+.-]{1,70})$/i;
-/** Only parts as browsers write them are accepted, so that no other parser can read a part differently. */
+/**
+ * The beginning of a part, as browsers write it. Anything else is refused, so that no other parser can read a part differently: busboy
+ * obeys a charset of a text and a backslash in a name, and takes a file without a name or the type that browsers send with it for a text.
+ * A file's name may contain anything.
+ */
 const PART =
-  /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]*)"(?:(; filename="[^"\r\n]*")(?:\r\nContent-Type: [^\r\n]*)?)?\r\n\r\n/i;
+  /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]+)"(; filename="[^"\r\n]+"(?:\r\nContent-Type: [^\r\n]*)?|; filename=""\r\nContent-Type: application\/octet-stream)?\r\n\r\n/i;
 
 const unreadable: Failure = {
   status: 400,

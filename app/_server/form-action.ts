@@ -5,7 +5,7 @@ import { checkAll, isServiceError, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 import type { FormState, FormValues } from "../_components/form-state.ts";
 import { nextPath, signInPath } from "./next-path.ts";
-import { setPageStatus } from "./page-status.ts";
+import { noteBeginning, setPageStatus } from "./page-status.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
@@ -66,6 +66,7 @@ export async function submitForm(
   work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
   pageOf: () => string | undefined,
 ): Promise<FormState> {
+  noteBeginning();
   const form = new SubmittedForm(data);
   try {
     form.requireStorableText();

@@ -8,6 +8,13 @@ export function setPageStatus(status: number, retryAfterSeconds?: number): void 
   if (retryAfterSeconds !== undefined) context.pageRetryAfter = retryAfterSeconds;
 }
 
+/** Notes that a page or an action has begun, so its errors are faults of the service. */
+export function noteBeginning(): void {
+  const context = requestContext.getStore();
+  if (context) context.hasBegun = true;
+}
+
+/** Whether the page is rendered to explain why its action was refused. */
 export function isPageRefused(): boolean {
   return (requestContext.getStore()?.pageStatus ?? 200) >= 400;
 }

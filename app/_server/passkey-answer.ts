@@ -1,5 +1,6 @@
 import { isServiceError } from "#core/errors.ts";
 import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
+import { noteBeginning } from "./page-status.ts";
 import type { SubmittedForm } from "./submitted-form.ts";
 
 /** More than any response that core accepts. */
@@ -17,6 +18,7 @@ export function passkeyAnswer(form: SubmittedForm): unknown {
 }
 
 export async function passkeyOptions(ask: () => Promise<Exclude<PasskeyOptions, { problem: string }>>): Promise<PasskeyOptions> {
+  noteBeginning();
   try {
     return await ask();
   } catch (error) {

@@ -8,6 +8,7 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { signInPath } from "./next-path.ts";
+import { noteBeginning } from "./page-status.ts";
 
 export type { SiteSession };
 
@@ -45,6 +46,7 @@ export async function personLookup(): Promise<() => Promise<Person>> {
 
 /** Only core can tell whether the token is valid. */
 export async function sessionToken(): Promise<string | undefined> {
+  noteBeginning();
   return (await cookies()).get(siteSessionCookie().name)?.value;
 }
 

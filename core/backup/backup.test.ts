@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
@@ -14,13 +14,14 @@ import { findPersonalAccessToken } from "../accounts/tokens/find-personal-access
 import { createPersonalAccessToken } from "../accounts/tokens/personal-access-tokens.ts";
 import { sealAuditEvents } from "../audit/chain/seal-audit-events.ts";
 import { unseal } from "../crypto/seal.ts";
-import { closeConnections, db, pool } from "../db.ts";
+import { closeConnections, db, pool, withDirectConnection } from "../db.ts";
 import { env, provideSettings } from "../env.ts";
-import { areDeletionsHeld, holdDeletions } from "../housekeeping/hold-deletions.ts";
+import { areDeletionsHeld, holdDeletions, REMOVAL_LOCK } from "../housekeeping/hold-deletions.ts";
 import { type DueMaintenance, maintainRepository, maintenanceTable } from "../hub/git/maintenance/maintain-repository.ts";
 import { removeDeletedRepositories } from "../hub/git/maintenance/remove-files.ts";
 import { repositoryPath } from "../hub/git/repository.ts";
 import { runGit } from "../hub/git/run-git.ts";
+import { createBranch } from "../hub/git/write/branches-and-tags.ts";
 import { recordLfsObject } from "../hub/lfs/objects/record-lfs-object.ts";
 import { lfsStorage } from "../hub/lfs/storage/storages.ts";
 import { sweepLfsLeftovers } from "../hub/lfs/sweep-lfs-leftovers.ts";
@@ -189,6 +190,24 @@ test("a backup waits for maintenance that has begun", async () => {
   expect(first).toBe("waits");
 });
 
+test("a backup waits for a removal of a deleted repository that has begun", async () => {
+  const ends = Promise.withResolvers<void>();
+  const has = Promise.withResolvers<void>();
+  const removing = withDirectConnection(async (client) => {
+    await client.query(`select pg_advisory_lock(${REMOVAL_LOCK})`);
+    has.resolve();
+    await ends.promise;
+    await client.query(`select pg_advisory_unlock(${REMOVAL_LOCK})`);
+  });
+  await has.promise;
+  const held = holdDeletions();
+  const first = await Promise.race([held.then(() => "held"), delay(1_500).then(() => "waits")]);
+  ends.resolve();
+  await removing;
+  await (await held).release();
+  expect(first).toBe("waits");
+});
+
 test("an interrupted backup does not count, and the next one continues it; old ones are removed", { timeout: LONG }, async () => {
   const here = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const stopping = new AbortController();
@@ -219,15 +238,28 @@ test("an interrupted backup does not count, and the next one continues it; old o
   await rm(here, { recursive: true });
 });
 
-test("S137 a repository that git cannot read is named, and all others are in the backup", { timeout: LONG }, async () => {
+test("S137 a repository that git cannot read is named, and none damages a backup", { timeout: LONG }, async () => {
   const to = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const broken = await someRepo(ada);
   await commitTo(broken, ada, { "a.txt": "a" });
   await createBackup({ to });
+  const evil = await someRepo(ada);
+  const inEvil = (path: string) => join(repositoryPath(evil.id), path);
+  const old = await commitTo(evil, ada, { "a.txt": "a" });
+  const head = await commitTo(evil, ada, { "a.txt": "b" });
+  const branches = ["x\u2028evil", `x\u2029${old}.refs/heads/main`];
+  const name = { type: "model", owner: ada.username, name: evil.name } as const;
+  for (const branch of branches) await createBranch(ada.actor, name, { branch, startingPoint: "main" });
+  // A copy in which such a file disappears is incomplete.
+  const fleeting = ["quarantine/a/objects/pack/b.pack", "objects/pack/c.keep", "packed-refs.new"];
+  for (const path of fleeting) {
+    await mkdir(dirname(inEvil(path)), { recursive: true });
+    await writeFile(inEvil(path), "");
+  }
   const packed = join(repositoryPath(broken.id), "packed-refs");
   await writeFile(packed, "not refs\n");
   const made = await createBackup({ to, keep: 1 });
-  await rm(packed);
+  for (const path of [packed, ...fleeting.map(inEvil)]) await rm(path);
   expect(made.manifest.unread).toEqual([broken.id]);
   expect((await readLastBackup())?.unread).toEqual([broken.id]);
   expect(await listBackups(openPlace(to))).toHaveLength(2);
@@ -237,6 +269,10 @@ test("S137 a repository that git cannot read is named, and all others are in the
   await fsck(repo);
   const lost = await runGit(repositoryPath(broken.id), ["fsck", "--lost-found"]);
   expect(lost.toString()).toMatch(/^dangling commit /);
+  const files = await readdir(repositoryPath(evil.id), { recursive: true });
+  expect(fleeting.filter((path) => files.includes(path))).toEqual([]);
+  const refs = await runGit(repositoryPath(evil.id), ["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"]);
+  expect(refs.toString().trim().split("\n")).toEqual(["main", ...branches].map((branch) => `${head} ${branch}`));
   await rm(to, { recursive: true, force: true });
 });
 

@@ -69,7 +69,8 @@ function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string):
   }
 }
 
-async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+/** The lines, without the line feeds at their ends. */
+export async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let rest: Buffer[] = [];
   for await (const piece of content) {
     let from = 0;

@@ -29,13 +29,16 @@ const DIRECTORIES = ["repositories", "lfs/objects"];
 /** Git creates indexes again, and the copied ones might not match the copied packs. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
-  "repositories/*/*.git/packed-refs",
+  "repositories/*/*.git/packed-refs*",
   "repositories/*/*.git/objects/pack/multi-pack-index*",
   "repositories/*/*.git/objects/info/commit-graph*",
   "repositories/*/*.git/objects/*/tmp_*",
   "repositories/*/*.git/objects/*/.tmp-*",
   "repositories/*/*.git/objects/tmp_objdir-*",
   "repositories/*/*.git/objects/incoming-*",
+  // Every commit or push removes such files, so its author could make each copy incomplete (S137).
+  "repositories/*/*.git/objects/pack/*.keep",
+  "repositories/*/*.git/quarantine",
   "*.lock",
 ];
 const COPIES_MAX = 4;

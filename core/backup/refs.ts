@@ -1,12 +1,11 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import { listRefs } from "../hub/git/refs/git-refs.ts";
 import { repositoryPath } from "../hub/git/repository.ts";
 import { GitFailed, RanOutOfTime } from "../hub/git/run-git.ts";
 import { log } from "../log.ts";
 import { BackupError } from "./backup-error.ts";
+import { linesOf } from "./check-database.ts";
 
 const AT_ONCE = 4;
 /** One slow repository must not stop the backup of all others (S137). */
@@ -50,9 +49,11 @@ async function refLines(id: string, unread: string[]): Promise<string | undefine
 
 export type RepositoryRefs = { id: string; refs: { name: string; sha: string }[] };
 
-export async function* parseAllRefs(source: AsyncIterable<Uint8Array>): AsyncGenerator<RepositoryRefs, void, undefined> {
+/** Parses the lines of `readAllRefs`. A name may contain U+2028, at which readline would split it. */
+export async function* parseAllRefs(source: AsyncIterable<Buffer>): AsyncGenerator<RepositoryRefs, void, undefined> {
   let current: RepositoryRefs | undefined;
-  for await (const line of createInterface({ input: Readable.from(source) })) {
+  for await (const bytes of linesOf(source)) {
+    const line = bytes.toString();
     if (line.startsWith("repo ")) {
       if (current) yield current;
       current = { id: line.slice(5), refs: [] };

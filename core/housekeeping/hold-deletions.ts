@@ -9,6 +9,9 @@ const POLL_MS = 500;
 
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 
+/** Held by the removal of a deleted repository's files. */
+export const REMOVAL_LOCK = "hashtextextended('removal of deleted repositories', 0)";
+
 export async function areDeletionsHeld(): Promise<boolean> {
   const { rows } = await pool().query<{ isHeld: boolean }>(`select ${DELETIONS_HELD} as "isHeld"`);
   return rows[0]?.isHeld ?? false;
@@ -20,7 +23,11 @@ export type HeldDeletions = {
   release(): Promise<void>;
 };
 
-/** The hold is a row, because a backup may reach the database through a pooler, where a session lock does not last. */
+/**
+ * Makes maintenance and sweeps wait, and returns once maintenance and a removal of files that had begun before have ended. The hold is a
+ * row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a pooler.
+ * @throws ServiceError `conflict` if another backup holds them
+ */
 export async function holdDeletions(): Promise<HeldDeletions> {
   const { rowCount } = await pool().query(
     `insert into setting as held (key, value, updated_at) values ($1, ${UNTIL}, now())
@@ -52,6 +59,7 @@ export async function holdDeletions(): Promise<HeldDeletions> {
   };
   try {
     await waitForMaintenance();
+    while (!(await mayRemove())) await delay(POLL_MS);
   } catch (error) {
     await release();
     throw error;
@@ -74,4 +82,10 @@ async function waitForMaintenance(): Promise<void> {
     );
     isRunning = rowCount !== 0;
   }
+}
+
+/** The lock of this statement ends with it. */
+async function mayRemove(): Promise<boolean> {
+  const { rows } = await pool().query<{ isFree: boolean }>(`select pg_try_advisory_xact_lock(${REMOVAL_LOCK}) as "isFree"`);
+  return rows[0]?.isFree ?? false;
 }

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { childEnvironment, provideSettings } from "../env.ts";
 import { makeLogger, replaceLogger } from "../log.ts";
@@ -15,8 +14,15 @@ export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolea
 
 export const isAtTerminal = (): boolean => formatter !== undefined;
 
+/** Splits at line feeds alone: node:readline also splits at U+2028, which texts of clients may contain. */
 export function printLines(output: Readable): void {
-  createInterface({ input: output }).on("line", print);
+  let rest = "";
+  output.setEncoding("utf8").on("data", (piece: string) => {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) print(line);
+  });
+  output.once("end", () => rest && print(rest));
 }
 
 export function reportStep(text: string): void {
@@ -27,9 +33,16 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
+/** Control characters, as they are and in JSON. An escaped backslash is matched too, so that it escapes nothing else. */
+const CONTROL = /\\(?:u00[01][0-9a-f]|[bfnr\\])|(?!\t)\p{Cc}/gu;
+
+/**
+ * Returns a function that formats a JSON line of the log for reading and leaves other lines as they are. Errors quote what clients sent, so
+ * it removes control characters, which could change what the terminal shows, and indents all further lines (CWE-150).
+ */
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({ translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true });
-  // JSON escapes only C0, the first of the two ranges.
-  return (line) => format(line.replace(/\\u00[01][0-9a-f]|[\x7f-\x9f]/g, "\\ufffd"));
+  const shown: Readonly<Record<string, string>> = { "\\\\": "\\\\", "\\n": "\\n    " };
+  return (line) => format(line.replace(/\r$/, "").replace(CONTROL, (found) => shown[found] ?? "\ufffd"));
 }

@@ -1,11 +1,15 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import type { Target } from "./parse-target.ts";
 import { OutboundFailure } from "./request.ts";
 
 const ADDRESS_TIMEOUT_MS = 1_000;
+/** Servers send two tickets after a handshake, some send four. */
+const TICKETS_MAX = 32;
+/** For certificates and the like, besides eight times as much as TLS carries. */
+const TLS_OWN_BYTES_MAX = 256 * 1024;
 
 /** Without another lookup, so that a change in DNS has no effect (S117). */
 export async function openConnection(
@@ -49,8 +53,23 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
     secureContext: trustedCertificates(),
     ALPNProtocols: ["http/1.1"],
   });
+  limitTlsMessages(secured, socket);
   await waitForEvent(secured, "secureConnect", signal);
   return secured;
+}
+
+/** Ends a connection whose host sends tickets or new keys without end (S137). TLS reads them itself, so no limit of a response counts them. */
+function limitTlsMessages(secured: TLSSocket, socket: Socket): void {
+  const end = () => secured.destroy(Object.assign(new Error("The host sends too many messages of TLS."), { code: "EPROTO" }));
+  let tickets = 0;
+  secured.on("session", () => {
+    tickets += 1;
+    if (tickets > TICKETS_MAX) end();
+  });
+  const timer = setInterval(() => {
+    if (socket.bytesRead > TLS_OWN_BYTES_MAX + 8 * secured.bytesRead) end();
+  }, 50).unref();
+  secured.once("close", () => clearInterval(timer));
 }
 
 let secureContext: SecureContext | undefined;

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { childEnvironment, provideSettings } from "../env.ts";
 import type { OutboundResult } from "./request.ts";
 import { sendRequest } from "./send-request.ts";
+import { startTicketFlood } from "./testing/ticket-flood.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhook-tls-"));
 const authority = join(folder, "authority.pem");
@@ -44,8 +45,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function askTrusting(host: string): Promise<OutboundResult & { text?: string }> {
-  const request = { url: `https://${host}:${port}/`, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" };
+/** A request by a process started with NODE_EXTRA_CA_CERTS, which Node reads at startup. */
+async function askTrusting(host: string, at = port): Promise<OutboundResult & { text?: string }> {
+  const request = { url: `https://${host}:${at}/`, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" };
   const script = `import { sendRequest } from ${JSON.stringify(join(import.meta.dirname, "send-request.ts"))};
     const result = await sendRequest(${JSON.stringify(request)});
     console.log(JSON.stringify({ ...result, text: result.body && Buffer.from(result.body).toString() }));`;
@@ -77,5 +79,15 @@ describe("TLS", () => {
       reason: "the server's certificate is not from a trusted authority",
       isTimeout: false,
     });
+  });
+
+  test("S137 a host that sends tickets without end is given up", async () => {
+    const flood = await startTicketFlood({ cert, key });
+    expect(await askTrusting("localhost", flood.port)).toEqual({
+      outcome: "unreachable",
+      reason: "no secure connection could be established",
+      isTimeout: false,
+    });
+    flood.close();
   });
 });

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { sealAuditEvents } from "#core/audit/chain/seal-audit-events.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { closeConnections, db } from "#core/db.ts";
 import { databaseUrl, env, provideSettings } from "#core/env.ts";
 import { auditExport, auditList, auditRetention, auditVerify } from "./audit.ts";
@@ -38,6 +39,9 @@ describe("admin audit", () => {
     expect(text).toMatch(
       new RegExp(`^\\S+Z\\t[0-9a-f]{24}\\torganization.create\\t\\S+\\t${person.username} created the organization ${org.name}$`),
     );
+    await recordAuditEvent(db(), { type: "installation.back_up", data: { place: "here\n2026-11-01\tx", backup: "y" } });
+    const [entry] = (await auditList.run({ q: "type:installation.back_up" })).text.split("\n");
+    expect(entry).toContain("here 2026-11-01 x");
     expect((await auditList.run({ q: "author:nobody-there" })).text).toBe("No entries match.");
     const out = join(directory, "log.csv");
     await auditExport.run({ out, format: "csv", org: org.name });

@@ -27,7 +27,9 @@ export const auditList = command({
   async run({ org, q = "", before }) {
     const { entries } = await listAuditEntries(operatorCommand, await scopeOf(org), parseAuditQuery(q), before ? { before } : {});
     const events = entries.map(auditEventOnTheWire);
-    const lines = events.map(({ _id, createdAt, type, ip, message }) => [createdAt, _id, type, ip ?? "-", message].join("\t"));
+    const lines = events.map(({ _id, createdAt, type, ip, message }) =>
+      [createdAt, _id, type, ip ?? "-", message.replace(/\s+/g, " ")].join("\t"),
+    );
     return { json: { events }, text: lines.join("\n") || "No entries match." };
   },
 });

@@ -12,7 +12,8 @@ export const mailList = command({
   async run({ to }) {
     const emails = await listKeptMail(to);
     const texts = emails.map(({ recipient, subject, text, createdAt }) =>
-      [`To: ${recipient}`, `Subject: ${subject}`, `Date: ${createdAt.toISOString()}`, "", text].join("\n"),
+      // Indented, so that no text looks like another email.
+      [`To: ${recipient}`, `Subject: ${subject}`, `Date: ${createdAt.toISOString()}`, "", text.replace(/^/gm, "  ")].join("\n"),
     );
     return { json: { letters: emails }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
   },

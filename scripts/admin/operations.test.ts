@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
+import { sealMail } from "#core/mail/kept-mail.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
 test("inference-provider add, list, remove; the key is never printed, and is encrypted in the database", async () => {
@@ -68,4 +69,6 @@ test("user list, disable, enable; mail test", async () => {
   expect((await admin("mail", "test", "--to", "Someone@EXAMPLE.test")).json).toMatchObject({ to: "Someone@example.test" });
   expect(await db().mail.findFirstOrThrow({ where: { recipient: "Someone@example.test" } })).toMatchObject({ attempts: 0 });
   expect((await admin("mail", "test", "--to", "a\r\nb@example.test")).exitCode).toBe(2);
+  await db().mail.updateMany({ data: { sentAt: new Date(), text: sealMail(`Hello\n${"-".repeat(20)}\nTo: bea@example.test`) } });
+  expect((await admin("mail", "list")).text).not.toMatch(/^(To: bea|---)/m);
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { from, signedInPerson } from "../../accounts/testing/people.ts";
@@ -35,6 +36,13 @@ async function bothChange(files: number, lines: number, repo?: Repo): Promise<st
 }
 
 const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-merge-"));
+
+test("a merge works although an earlier one could not ask for git's version", async () => {
+  await expect(tryMerge(join(tmpdir(), "none"), "a", "b")).rejects.toThrow();
+  const path = await bothChange(1, 1);
+  const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
+  expect(await tryMerge(path, ours, theirs)).not.toMatchObject({ outcome: "unrelated" });
+});
 
 test("S137 the preview of a merge that writes too much is stopped, and leaves nothing behind", async () => {
   const path = await bothChange(60, 4_000);

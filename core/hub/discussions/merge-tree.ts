@@ -74,11 +74,11 @@ async function haveCommonHistory(path: string, one: string, other: string): Prom
   }
 }
 
-let checked: Promise<boolean> | undefined;
+let isGitNewEnough = false;
 
 async function requireMergeTree(path: string): Promise<void> {
-  checked ??= runGit(path, ["version"]).then((output) => isNewEnough(output.toString("utf8")));
-  if (await checked) return;
+  isGitNewEnough ||= isNewEnough((await runGit(path, ["version"])).toString("utf8"));
+  if (isGitNewEnough) return;
   throw new ServiceError("unavailable", "Merging requires git 2.38 or later on the server. Ask the operator to update it.");
 }
 

@@ -18,6 +18,8 @@ import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 /** Anybody may create organizations, and no quota counts deliveries (S137). */
 export const CREATED_MAX_PER_USER = 500;
+/** With those that the user can no longer delete: otherwise, two users could create any number in organizations that one of them leaves. */
+export const CREATED_MAX_IN_ALL = 2_500;
 
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
@@ -93,17 +95,27 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
 }
 
-/** Call this after the owner's lock. Webhooks that the user cannot delete do not count. */
+/**
+ * After the owner's lock, so that requests for several owners are counted one after another too. Webhooks of an organization that the user
+ * has left count only against the higher limit: the user cannot delete them.
+ */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;
   const mayDelete = Prisma.sql`(w.owner_id = ${createdById} OR EXISTS (SELECT FROM member_standing m
     WHERE m.org_id = w.owner_id AND m.user_id = ${createdById} AND ${membersWhoMay("webhook.manage", null, { isPresent: false })}))`;
-  const [created] = await tx.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM webhook w WHERE w.created_by_id = ${createdById} AND ${mayDelete}`;
-  if ((created?.count ?? 0) < CREATED_MAX_PER_USER) return;
+  const [created] = await tx.$queryRaw<{ all: number; theirs: number }[]>`
+    SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${mayDelete}))::int AS theirs
+      FROM webhook w WHERE w.created_by_id = ${createdById}`;
+  const { all = 0, theirs = 0 } = created ?? {};
+  if (theirs >= CREATED_MAX_PER_USER)
+    throw new ServiceError(
+      "conflict",
+      `You have created ${CREATED_MAX_PER_USER} webhooks, for yourself and for organizations. Delete one first.`,
+    );
+  if (all < CREATED_MAX_IN_ALL) return;
   throw new ServiceError(
     "conflict",
-    `You have created ${CREATED_MAX_PER_USER} webhooks, for yourself and for organizations. Delete one first.`,
+    `You have created ${CREATED_MAX_IN_ALL} webhooks, most of them in organizations that you have left. Ask these to delete some.`,
   );
 }

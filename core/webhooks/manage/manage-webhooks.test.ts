@@ -33,7 +33,7 @@ import { createRun } from "../../jobs/runs/request-run.ts";
 import { deadlock } from "../../testing/as-owner.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
-import { CREATED_MAX_PER_USER, createWebhook } from "./create-webhook.ts";
+import { CREATED_MAX_IN_ALL, CREATED_MAX_PER_USER, createWebhook } from "./create-webhook.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
 import { disableWebhook, enableWebhook, releaseForgotten } from "./enable-webhook.ts";
 import { findWebhook, listWebhooks } from "./find-webhook.ts";
@@ -234,6 +234,10 @@ describe("bounds", () => {
     await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
     await changeRole(ada.actor, left.id, person.id, "write", from);
     await inOrganization();
+    // Up to a limit: by turns, two users could leave any number of them behind.
+    for (let more = CREATED_MAX_PER_USER; more < CREATED_MAX_IN_ALL; more += others.length)
+      await db().webhook.createMany({ data: others.map((one) => ({ ...one, id: newId() })) });
+    await expect(inOrganization()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("2500") });
     const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
     await expect(webhookOf(ada, items)).rejects.toMatchObject({ field: "watched" });
   });

@@ -21,6 +21,11 @@ export class Receiver {
   readonly handlers = new Map<string, RegisteredHandler>();
   readonly recent = new RecentDeliveries();
   readonly reception: Reception;
+  /**
+   * In the page's URL that `launch` prints, and in its forms: requests through a proxy can look like a local user's (by default those of
+   * nginx 1.30 do), and another site can post a form.
+   */
+  readonly pageToken: string = crypto.randomUUID();
   readonly #ending = new AbortController();
   #isClosing = false;
   #launched: Promise<Launched> | undefined;

@@ -55,7 +55,10 @@ export type ReceiverOptions = {
   page?: string | false | ((request: Request) => Response | Promise<Response>);
   /** The path at which the receiver is mounted, before `/webhooks/…` and `/`, such as `/api`. */
   basePath?: string;
-  /** Who may see recent deliveries and send tests on the landing page. Default: a user at this machine, not through a proxy. */
+  /**
+   * Who may see recent deliveries and send tests on the landing page. Default: a user who opens the URL that `launch` prints, on this
+   * machine and not through a proxy.
+   */
   mayManage?: (request: Request) => boolean | Promise<boolean>;
   /** The service's URL, for links. Default: `KEYHOOK_URL`. */
   serviceUrl?: string;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { createReceiver, type DeliveryContext, isEvent, type Receiver, type ReceiverOptions } from "./index.ts";
@@ -322,4 +323,28 @@ it("responds with 503 while it stops, and waits for running handlers", async () 
   expect(await (await running).json()).toBe("done");
   await closing;
   await expect(post("/webhooks/a")).rejects.toThrow();
+});
+
+it("prints no control characters that a service sends", async () => {
+  const relay = {
+    name: "a",
+    url: "http://\u001b[2J/\n",
+    createdAt: "",
+    expiresAt: "2100-01-01T00:00:00Z",
+    isListening: true,
+    waiting: 0,
+  };
+  const service = createServer((req, res) => {
+    if (req.method === "PUT") return res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ relay }));
+    return res.writeHead(200, { "content-type": "text/event-stream" }).write("event: ready\ndata: {}\n\n");
+  }).listen(0, "127.0.0.1");
+  await once(service, "listening");
+  const printed: string[] = [];
+  const receiver = createReceiver({ secret: PLAIN });
+  open.push(receiver);
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  await receiver.launch({ port: 0, handleSignals: false, print: (line) => printed.push(line), relay: { url, token: "t" } });
+  expect(printed).toContain("Webhooks are received at http://\ufffd[2J/\ufffd");
+  service.closeAllConnections();
+  service.close();
 });

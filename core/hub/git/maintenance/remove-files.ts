@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withDirectConnection } from "../../../db.ts";
-import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
+import { DELETIONS_HELD, REMOVAL_LOCK } from "../../../housekeeping/hold-deletions.ts";
 import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
@@ -20,12 +20,10 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
   return removed;
 }
 
-const LOCK = "hashtextextended('removal of deleted repositories', 0)";
-
 /** @returns undefined if no files are to be removed */
 async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
   return withDirectConnection(async (client) => {
-    const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS "isOurs"`);
+    const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${REMOVAL_LOCK}) AS "isOurs"`);
     if (!locks.rows[0]?.isOurs) return undefined;
     const { rows } = await client.query<{ repo_id: string }>(
       `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1) AND NOT ${DELETIONS_HELD}
@@ -38,7 +36,7 @@ async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
       await client.query(`DELETE FROM repo_maintenance WHERE id = $1`, [id]);
       await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
     } else if (id) await client.query(`UPDATE repo_removal SET created_at = now() WHERE repo_id = $1`, [id]);
-    await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
+    await client.query(`SELECT pg_advisory_unlock(${REMOVAL_LOCK})`);
     return isRemoved;
   });
 }

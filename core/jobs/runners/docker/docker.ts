@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmod, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -248,8 +248,7 @@ class ContainerRun {
 async function withPayload(payload: string, work: (directory: string) => Promise<unknown>): Promise<void> {
   const directory = await makeTemporaryFolder("payload");
   try {
-    await chmod(directory, 0o755);
-    await writeFile(join(directory, "payload.json"), payload, { mode: 0o644 });
+    await writeFile(join(directory, "payload.json"), payload);
     await work(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -47,7 +47,8 @@ export function attachAll(containerId: string): Promise<Duplex> {
   request({ socketPath: env().JOBS_DOCKER_SOCKET, method: "POST", path, headers })
     .once("upgrade", (_, socket, head) => {
       if (head.length > 0) socket.unshift(head);
-      resolve(socket);
+      // The engine may end before anybody reads.
+      resolve(socket.on("error", () => socket.destroy()));
     })
     .once("response", (answer) => {
       answer.resume();

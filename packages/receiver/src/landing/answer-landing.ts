@@ -5,17 +5,16 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** Another site can post a form to `/test`, but does not know this value. */
-const formToken = crypto.randomUUID();
-
+/** Responds to requests for `/` and to the buttons on that page. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {
     if (typeof page === "string") return html(page, {});
     if (page) return fromResponse(await page(incoming.asRequest()));
     const nonce = crypto.randomUUID();
-    const manages = await mayManage(receiver, incoming);
-    const text = landingPage(receiver, { incoming, nonce, formToken: manages ? formToken : undefined });
+    const isKnown = receiver.options.mayManage !== undefined || tokenIn(incoming) === receiver.pageToken;
+    const manages = isKnown && (await mayManage(receiver, incoming));
+    const text = landingPage(receiver, { incoming, nonce, formToken: manages ? receiver.pageToken : undefined });
     return html(text, {
       "content-security-policy": `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     });
@@ -34,16 +33,20 @@ async function answerTestButton(receiver: Receiver, incoming: IncomingRequest): 
   if (origin !== undefined && origin !== new URL(incoming.url).origin) return forbidden;
   if ((incoming.header("sec-fetch-site") ?? "same-origin") !== "same-origin") return forbidden;
   const form = new URLSearchParams(new TextDecoder().decode(await incoming.body({ maxBytes: 4_096, timeoutMs: 5_000 })));
-  if (form.get("token") !== formToken) return forbidden;
+  if (form.get("token") !== receiver.pageToken) return forbidden;
   const handler = receiver.handlers.get(form.get("handler") ?? "");
   if (!handler) return json(404, { error: "There is no handler with this name." });
   await sendTest(receiver, handler);
   return {
     status: 303,
     body: "",
-    headers: { location: `${(receiver.options.basePath ?? "").replace(/(?<!\/)\/+$/, "")}/#deliveries` },
+    headers: {
+      location: `${(receiver.options.basePath ?? "").replace(/(?<!\/)\/+$/, "")}/?token=${receiver.pageToken}#deliveries`,
+    },
   };
 }
+
+const tokenIn = ({ url }: IncomingRequest): string | null => new URL(url).searchParams.get("token");
 
 const html = (body: string, headers: Record<string, string>): Answer => ({
   status: 200,
@@ -67,7 +70,11 @@ const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
-/** By default only a user at this machine. A proxy adds headers to a loopback connection. DNS rebinding shows another `Host`. */
+/**
+ * Whether the visitor may see recent deliveries and send tests. Unless the option `mayManage` decides, only a user at this machine may, with
+ * the page's token. A proxy or tunnel on this machine also connects from a loopback address, but most add headers. Requests from a page of
+ * another site whose name points to this machine (DNS rebinding) have another `Host`.
+ */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());
   return (

@@ -36,7 +36,7 @@ ${isOpen ? `<div class="notice" role="note"><b>Anybody who finds these URLs can 
 <h2 id="handlers">Handlers</h2>
 ${names.length === 0 ? `<div class="card empty"><p>Register one in your program:</p><pre>${escapeHtml("webhook(async function onPush(payload) {\n  console.log(payload.repo.name);\n});")}</pre></div>` : `<ul class="card rows">${names.map((name) => handlerRow(name, base, formToken)).join("")}</ul>`}
 </section>
-${formToken === undefined ? "" : deliveries(receiver.recent.list())}
+${formToken === undefined ? "" : deliveries(receiver.recent.list(), formToken)}
 <section aria-labelledby="steps">
 <h2 id="steps">Connect it</h2>
 <ol class="card steps">
@@ -60,7 +60,7 @@ function handlerRow(name: string, base: string, formToken: string | undefined): 
   return `<li class="handler"><div><b>${escapeHtml(name)}</b><code class="url"><span class="method">POST</span> ${escapeHtml(`${base}/webhooks/${name}`)}</code></div>${button}</li>`;
 }
 
-function deliveries(recent: readonly RecentDelivery[]): string {
+function deliveries(recent: readonly RecentDelivery[], formToken: string): string {
   const rows =
     recent.length === 0
       ? `<div class="card empty"><p>No delivery has arrived yet. Send a test, or change something that a webhook watches.</p></div>`
@@ -68,7 +68,7 @@ function deliveries(recent: readonly RecentDelivery[]): string {
   return `<section aria-labelledby="deliveries">
 <h2 id="deliveries">Recent deliveries</h2>
 ${rows}
-${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory and covers the time since the receiver started. <a href="./">Reload</a></p>`}
+${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory and covers the time since the receiver started. <a href="./?token=${escapeHtml(formToken)}">Reload</a></p>`}
 </section>`;
 }
 

@@ -32,7 +32,9 @@ const DEFAULT_PORT = 7860;
 const PORTS_TRIED = 100;
 
 export async function launch(receiver: Receiver, options: LaunchOptions): Promise<Launched> {
-  const { host = environment.host() ?? "127.0.0.1", handleSignals = true, print = console.log } = options;
+  const { host = environment.host() ?? "127.0.0.1", handleSignals = true } = options;
+  // A terminal would obey control characters in what the service of a relay sends.
+  const print = (line: string) => (options.print ?? console.log)(line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd"));
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000 }, (request, response) => {
     void receiver.handler(request, response);
   });
@@ -115,7 +117,7 @@ function announce(
   if (receiver.handlers.size === 0) print("  There is no handler yet: webhook(async function onPush(payload) { … })");
   for (const name of receiver.handlers.keys()) print(`  POST ${(relayUrl ?? url).replace(/\/$/, "")}/webhooks/${name}`);
   print(settings ? `Enter the URL at ${settings}` : "Enter the URL in the service, under Settings, Webhooks.");
-  print(`Recent deliveries are listed at ${url}/`);
+  print(`Recent deliveries are listed at ${url}/?token=${receiver.pageToken}`);
   if (receiver.secrets.length === 0) {
     print("");
     print("WARNING: there is no webhook secret, so anybody who finds these URLs can send requests to them.");

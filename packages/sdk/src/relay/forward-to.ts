@@ -71,14 +71,18 @@ const refused: RelayAnswer = {
   }),
 };
 
-/** Undefined if the path would lead out of the base's own path. Anybody who knows the relay's URL can send any path. */
+/**
+ * The URL of a path on the base's host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path, also
+ * at a server that decodes slashes first. Anybody who knows the relay's URL can send any path.
+ */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
   const at = path.indexOf("?");
   const [pathname, query] = at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at)];
   const whole = pathname === "/" && prefix !== "" ? prefix : prefix + (pathname.startsWith("/") ? pathname : `/${pathname}`);
   const address = new URL(base.origin + whole + (query || base.search));
-  return `${address.pathname}/`.startsWith(`${prefix}/`) ? address : undefined;
+  const decoded = new URL(base.origin + whole.replace(/%2f|%5c/gi, "/"));
+  return [address, decoded].every(({ pathname }) => `${pathname}/`.startsWith(`${prefix}/`)) ? address : undefined;
 }
 
 function headersOf(pairs: HeaderPairs): Headers {
