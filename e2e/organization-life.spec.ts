@@ -5,6 +5,7 @@ import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
@@ -167,7 +168,7 @@ test("members are found by name and role, and an invitation's link shows whether
   await page.goto(link);
   await expect(page.getByText(`The invitation was sent to ${email}`)).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("button", { name: /^Join/ }).click();
+  await (await underMouse(page.getByRole("button", { name: /^Join/ }))).click();
   await page.waitForURL(`**${at(own.name)}`);
   await expect(page.getByText(/see the organization.s private content/)).toBeVisible();
   await enter(page, another);

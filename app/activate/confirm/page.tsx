@@ -6,7 +6,7 @@ import type { DeviceRequest } from "#core/oauth/device/answer-device.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Avatar } from "../../_components/avatar.tsx";
-import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
+import { CardFrame, CardHeader, PressGuard } from "../../_components/card-frame.tsx";
 import { AppIdentity } from "../../_components/consent/app-identity.tsx";
 import { FormMessage } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
@@ -48,9 +48,11 @@ export default async function ConfirmPage() {
             <SubmitButton name="decision" value="deny" variant="secondary" isWide>
               This is not me
             </SubmitButton>
-            <SubmitButton name="decision" value="continue" isWide>
-              Continue
-            </SubmitButton>
+            <PressGuard>
+              <SubmitButton name="decision" value="continue" isWide>
+                Continue
+              </SubmitButton>
+            </PressGuard>
           </div>
           <p className="text-center text-muted text-small">Nothing is shared yet. You choose on the next page.</p>
         </ActionForm>
