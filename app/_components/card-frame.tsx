@@ -32,16 +32,6 @@ export function CardFrame({ width = "sign-in", footnote, children }: CardFramePr
   );
 }
 
-/** For a button that grants something: the second press of a double click on another site must not land on it (S25). */
-export function PressGuard({ children }: Readonly<{ children: ReactNode }>) {
-  return (
-    <div className="relative">
-      {children}
-      <span className="press-guard" aria-hidden="true" />
-    </div>
-  );
-}
-
 type CardHeaderProps = Readonly<{
   title: ReactNode;
   /** One sentence under the title. */
