@@ -41,12 +41,11 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   const conditions = [readableWhere("c", readable)];
   if (owners.length > 0) conditions.push(Prisma.sql`c.owner_id = ANY(${await ownerIds(owners)})`);
   const text = plainText("search", search.text ?? "", TEXT_MAX_CHARACTERS).trim();
-  const ofOwners = () => (text ? latestOf(Prisma.join(conditions, " AND ")) : Prisma.sql`collection c`);
   const from =
     containing.length > 0
       ? collectionsContaining(await readableRepoIds(actor, containing), readable)
       : owners.length > 0
-        ? ofOwners()
+        ? latestOf(Prisma.join(conditions, " AND "))
         : latest(readable);
   // For a repeated letter, LIKE would take the product of both lengths (S137).
   const has = (column: Prisma.Sql) => Prisma.sql`strpos(lower(${column}), lower(${text})) > 0`;
