@@ -4,6 +4,7 @@ import { admin } from "./support/admin.ts";
 import { Administration } from "./support/administration.ts";
 import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 const REDIRECT_URI = "https://app.example.test/callback";
 
@@ -88,7 +89,7 @@ for (const hasScripts of [true, false]) {
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByText("Verified by Keyhook")).toBeVisible();
       const leaves = theirs.waitForRequest((request) => request.url().startsWith(`${REDIRECT_URI}?code=`));
-      await theirs.getByRole("button", { name: "Authorize" }).click();
+      await (await underMouse(theirs.getByRole("button", { name: "Authorize" }))).click();
       await leaves;
 
       await administration.findApp(app.name);

@@ -1,6 +1,7 @@
 import { type Browser, test as base, expect, type Page } from "@playwright/test";
 import { type FreshService, startFreshService } from "./support/demo.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 /** On the demo, other stories sign people up at the same time. */
 const test = base.extend<object, { service: FreshService }>({
@@ -87,6 +88,6 @@ test("a new operator closes sign-up: only an invited person can create an accoun
   await visitor.goto(await readLinkTo(service, email, "/verify-email/"));
   await visitor.getByLabel("The password that you chose").fill(PASSWORD);
   await visitor.getByRole("button", { name: "Finish" }).click();
-  await visitor.getByRole("button", { name: "Join tidepool" }).click();
+  await (await underMouse(visitor.getByRole("button", { name: "Join tidepool" }))).click();
   await expect(visitor).toHaveURL(/\/organizations\/tidepool$/);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "./fixtures.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
@@ -44,7 +45,7 @@ for (const hasScripts of [true, false]) {
       await enter(elsewhere, member);
       await elsewhere.goto(demo.sites.inBrowser);
       await elsewhere.getByRole("button", { name: /^Sign in with/ }).click();
-      await elsewhere.getByRole("button", { name: "Authorize" }).click();
+      await (await underMouse(elsewhere.getByRole("button", { name: "Authorize" }))).click();
       await elsewhere.getByRole("heading", { level: 1, name: `Hello, ${member.fullName}` }).waitFor();
 
       await apps.open();
@@ -111,7 +112,7 @@ test("S114 another user's consent looks like one that does not exist", async ({
   await enter(theirs, another);
   await theirs.goto(demo.sites.serverSide);
   await theirs.getByRole("link", { name: /^Sign in with/ }).click();
-  await theirs.getByRole("button", { name: "Authorize" }).click();
+  await (await underMouse(theirs.getByRole("button", { name: "Authorize" }))).click();
   await theirs.getByRole("heading", { name: `Hello, ${another.fullName}` }).waitFor();
   const said: string[] = [];
   for (const id of [foreign, "0123456789abcdef01234567", "not an id"]) {

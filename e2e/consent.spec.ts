@@ -1,12 +1,13 @@
 import type { Page, Response } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
 async function press(page: Page, name: string): Promise<Response> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
-    page.getByRole("button", { name }).click(),
+    (await underMouse(page.getByRole("button", { name }))).click(),
   ]);
   await page.waitForLoadState();
   return answer;
@@ -88,14 +89,32 @@ test("the consent page can be used with the keyboard alone, and Enter in a field
 });
 
 test("a double click authorizes once and leads to the site", async ({ page, person, sampleSite }) => {
-  await page.getByRole("button", { name: "Authorize" }).dblclick();
+  await (await underMouse(page.getByRole("button", { name: "Authorize" }))).dblclick();
   await sampleSite("server side").expectSignedIn(person.fullName);
+});
+
+test("S25 a press that follows the mouse's arrival at once grants nothing, as after a double click on another site", async ({
+  page,
+  person,
+  modal,
+  sampleSite,
+}) => {
+  const answers: string[] = [];
+  page.on("request", (request) => request.method() === "POST" && answers.push(request.url()));
+  const box = await modal.authorizeButton.boundingBox();
+  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
+  await page.mouse.move(0, 0);
+  await page.mouse.click(x, y);
+  await page.mouse.dblclick(x, y);
+  await modal.authorize();
+  await sampleSite("server side").expectSignedIn(person.fullName);
+  expect(answers.filter((url) => url.includes("/interaction/"))).toHaveLength(1);
 });
 
 test("S25 an answer that is sent again later is refused", async ({ page, browser, demo, person, sampleSite }) => {
   const url = page.url();
   const [cookies, body] = [await page.context().cookies(), await formBody(page, { decision: "allow" })];
-  await page.getByRole("button", { name: "Authorize" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Authorize" }))).click();
   await sampleSite("server side").expectSignedIn(person.fullName);
   const context = await browser.newContext({ baseURL: demo.origin });
   await context.addCookies(cookies);
@@ -131,7 +150,7 @@ test("S25 S34 an answer counts only for the account that the page showed", async
   expect((await press(page, "Authorize")).status()).toBe(403);
   await page.getByRole("link", { name: "Reload" }).click();
   await expect(page.getByText(another.email).first()).toBeVisible();
-  await page.getByRole("button", { name: "Authorize" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Authorize" }))).click();
   await sampleSite("server side").expectSignedIn(another.fullName);
 });
 

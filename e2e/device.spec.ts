@@ -3,6 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { askForCode, DeviceCli, DevicePages, poll } from "./support/device.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 test.describe("the example command line", () => {
@@ -153,7 +154,7 @@ test.describe("the code", () => {
     await tab.goto("/activate/confirm");
     await new DevicePages(tab).notMeButton.click();
     await new DevicePages(tab).expectTitle("Access denied");
-    await devicePages.continueButton.click();
+    await (await underMouse(devicePages.continueButton)).click();
     await devicePages.expectTitle("This code was already used");
     await expectAccessible(page);
     await page.getByRole("link", { name: "Enter another code" }).click();
@@ -231,7 +232,7 @@ test.describe("for a signed-in user", () => {
   test("a double click authorizes once and leads to the result", async ({ demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enterAndConfirm(user_code);
-    await devicePages.modal.authorizeButton.dblclick();
+    await (await underMouse(devicePages.modal.authorizeButton)).dblclick();
     await devicePages.expectTitle("You have authorized Tin Whistle");
   });
 });
@@ -314,7 +315,7 @@ async function send(page: Page, devicePages: DevicePages, userCode: string): Pro
 async function press(page: Page, button: DevicePages["continueButton"]): Promise<number> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
-    button.click(),
+    (await underMouse(button)).click(),
   ]);
   await page.waitForLoadState();
   return answer.status();

@@ -3,6 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
 async function prepare(demo: Demo, owner: Person) {
@@ -140,7 +141,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await tree.git("checkout", "--quiet", "main");
   await tree.commit("Another tide", { "tides.txt": "higher\n" });
   await tree.git("push", "--quiet", "origin", "main");
-  await page.getByRole("button", { name: "Merge into main" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Merge into main" }))).click();
   await expect(page.getByText("Both sides changed tides.txt")).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { name: "Conflicts", exact: true })).toBeVisible();
@@ -150,7 +151,7 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await page.goto(`/${fullName}/discussions/1/files`);
   await expect(page.getByText("1 file changed")).toBeVisible();
   await page.getByRole("link", { name: "Conversation" }).click();
-  await page.getByRole("button", { name: "Merge into main" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Merge into main" }))).click();
   await expect(page.getByText("merged this")).toBeVisible();
   await tree.git("fetch", "--quiet", "origin", "main");
   expect(await tree.git("show", "FETCH_HEAD:tides.txt")).toBe("high\nlow\n");

@@ -7,6 +7,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import { Repository } from "./support/sample-repository.ts";
 
 const run = promisify(execFile);
@@ -167,7 +168,7 @@ test("a gate is enabled, access is requested, granted and removed", async ({ pag
   await page.reload();
   await page.getByRole("link", { name: "Requests (1)" }).click();
   await expect(page.getByRole("list", { name: "Waiting" })).toContainText("For my thesis.");
-  await page.getByRole("button", { name: /^Accept/ }).click();
+  await (await underMouse(page.getByRole("button", { name: /^Accept/ }))).click();
   await expect(page.getByText("Accepted. The user can now read the files")).toBeVisible();
   await theirs.goto(repository.path);
   await expect(theirs.getByText("Access to the files is restricted")).toBeHidden();

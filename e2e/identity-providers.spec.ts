@@ -8,6 +8,7 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import { SignInPage } from "./support/sign-in-page.ts";
 
 const LINKED = "/settings/linked-accounts";
@@ -95,7 +96,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await signInAtIssuer(page, `own-${another.username}`);
     await expect(page.getByRole("heading", { name: `Link ${name} to your account?` })).toBeVisible();
     await expectAccessible(page);
-    await page.getByRole("button", { name: "Link", exact: true }).click();
+    await (await underMouse(page.getByRole("button", { name: "Link", exact: true }))).click();
     await expect(page.getByText("Account linked.")).toBeVisible();
     await expectAccessible(page);
     const fresh = await browser.newContext({ baseURL: demo.origin });
@@ -145,7 +146,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await page.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await signInAtIssuer(page, `chief-${member.username}`);
     await expect(page.getByText("It does not sign you in here.")).toBeVisible();
-    await page.getByRole("button", { name: "Link", exact: true }).click();
+    await (await underMouse(page.getByRole("button", { name: "Link", exact: true }))).click();
     const requirement = page.getByRole("region", { name: "Sign-in with Harbour ID" });
     await requirement.getByText("Require it", { exact: true }).first().click();
     await requirement.getByRole("button", { name: "Require it" }).click();
@@ -166,7 +167,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await theirs.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await new SignInPage(theirs).signIn(another);
     await signInAtIssuer(theirs, `crew-${another.username}`);
-    await theirs.getByRole("button", { name: "Link", exact: true }).click();
+    await (await underMouse(theirs.getByRole("button", { name: "Link", exact: true }))).click();
     await theirs.waitForURL(`**/organizations/${organization.name}`);
     await expect(theirs.getByText("Until you do, you, your apps and your tokens have no access")).toHaveCount(0);
     await context.close();

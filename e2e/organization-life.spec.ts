@@ -5,6 +5,7 @@ import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
@@ -60,7 +61,7 @@ test("an organization allows only approved apps: a member requests one, which ha
   const row = jonas.getByRole("listitem").filter({ hasText: lantern.name });
   await expect(row).toContainText(`Requested by ${member.username}`);
   await expectAccessible(jonas);
-  await row.getByRole("button", { name: "Approve" }).click();
+  await (await underMouse(row.getByRole("button", { name: "Approve" }))).click();
   await expect(jonas.getByText("App approved")).toBeVisible();
   await expect(row).toContainText("Approved");
 
@@ -165,7 +166,7 @@ test("members are found by name and role, and an invitation's link shows whether
   await page.goto(link);
   await expect(page.getByText(`The invitation is for ${email}`)).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("button", { name: /^Join/ }).click();
+  await (await underMouse(page.getByRole("button", { name: /^Join/ }))).click();
   await page.waitForURL(`**${at(own.name)}`);
   await expect(page.getByText(/see the organization.s private content/)).toBeVisible();
   await enter(page, another);
@@ -196,7 +197,7 @@ test("the overview of an organization shows what waits for its administrators, w
   const waiting = page.getByRole("list", { name: "Needs attention" }).getByRole("listitem");
   await expect(page.getByRole("list", { name: "Recent activity" })).toContainText(`created the repository ${org}/gauges`);
   await waiting.filter({ hasText: "1 request for access to gauges" }).getByRole("link", { name: "Decide" }).click();
-  await page.getByRole("button", { name: "Accept" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Accept" }))).click();
   await expect(page.getByText("Accepted. The user can now read the files")).toBeVisible();
   await page.goto(at(org));
   await expect(waiting.filter({ hasText: "request for access" })).toHaveCount(0);

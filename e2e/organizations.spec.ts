@@ -2,6 +2,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
 const members = (name: string) => `/organizations/${name}/members`;
@@ -40,7 +41,7 @@ for (const hasScripts of [true, false]) {
       const theirs = await context.newPage();
       await enter(theirs, another);
       await theirs.goto(link);
-      await theirs.getByRole("button", { name: /^Join/ }).click();
+      await (await underMouse(theirs.getByRole("button", { name: /^Join/ }))).click();
       await theirs.waitForURL(`**/${name}`);
       await theirs.goto("/organizations");
       await expect(rowOf(theirs, { fullName: `Guild of ${person.username}` })).toContainText("Contributor");

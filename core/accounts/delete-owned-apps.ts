@@ -10,10 +10,12 @@ export async function deleteOwnedApps(
 ): Promise<number> {
   const select = { clientId: true, logoId: true, name: true, boundOrgId: true } as const;
   const apps = await tx.oAuthApp.findMany({ where: owner, select });
-  const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
-  const live = { where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } };
-  await tx.oAuthConsent.updateMany(live);
-  await tx.oAuthGrant.updateMany(live);
+  const clientIds = apps.map((app) => app.clientId);
+  const ofApps = { clientId: { in: clientIds } };
+  await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } });
+  // A trigger ends exchanged Grants. No index leads from a client to its Grants (S137).
+  await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.client_id = ANY (${clientIds}) AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });
   await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
   await tx.oAuthApp.deleteMany({ where: owner });

@@ -188,6 +188,18 @@ export function consumeAddressThrottle(kind: string, ip: string | null, limit: T
   return consumeThrottles(addressCounters(kind, ip, limit));
 }
 
+/**
+ * Refuses an attempt without counting it. A counter that a transaction increments needs this check, because counting would wait for the
+ * transaction's lock together with all callers of the same statement (S137).
+ */
+export async function requireBelowThrottle(key: string, { limit }: ThrottleLimit): Promise<void> {
+  const { rows } = await pool().query<{ seconds: number }>(
+    "SELECT extract(epoch FROM reset_at - now())::float8 AS seconds FROM throttle WHERE key = $1 AND reset_at > now() AND count >= $2",
+    [key, limit],
+  );
+  if (rows[0]) throw tooMany(key, rows[0].seconds);
+}
+
 export async function throttleCount(key: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>("SELECT count FROM throttle WHERE key = $1 AND reset_at > now()", [key]);
   return rows[0]?.count ?? 0;

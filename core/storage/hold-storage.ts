@@ -45,8 +45,8 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
-/** Deleted bytes count until the sweep has removed them from storage (decision 076). */
-export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): Promise<void> {
+/** Continues to count deleted bytes until the sweep has removed them from storage, as for a deleted repository (decision 076). */
+export async function holdRemoved(tx: Db, owner: Pick<StorageOwner, "id">, bytes: number): Promise<void> {
   if (bytes <= 0) return;
   await tx.$executeRaw`INSERT INTO storage_hold (id, owner_id, bytes, is_removed, expires_at)
     VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;

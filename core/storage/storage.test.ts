@@ -7,12 +7,15 @@ import { operatorCommand } from "../access/actor.ts";
 import { auditTrail, freshName, from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
 import { db, pool } from "../db.ts";
 import { provideSettings } from "../env.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 import { tidy } from "../hub/git/maintenance/maintain-repository.ts";
 import { openRepository } from "../hub/git/repository.ts";
 import { runGit } from "../hub/git/run-git.ts";
 import { deleteAccount } from "../hub/owners/delete-owner.ts";
 import { deleteRepo } from "../hub/repos/change-repo.ts";
 import { moveRepo } from "../hub/repos/move-repo.ts";
+import { FILES_AT_A_TIME } from "../hub/repos/remove-contributions.ts";
+import type { Repo } from "../hub/repos/repo.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
 import { answerRequest } from "../relay/inbox/answer-request.ts";
@@ -118,6 +121,48 @@ describe("stored data that is counted", () => {
     expect((await bytesOf(ada)).lfs).toBe(0);
   });
 
+  test("S137 files that one statement adds, copies or removes are counted with one change of each repository", async () => {
+    const ada = await signedInPerson();
+    const [one, two] = [await someRepo(ada), await someRepo(ada)];
+    const sums = async () => [
+      ...(await Promise.all(
+        [one, two].map(async ({ id }) => Number((await db().repo.findUniqueOrThrow({ where: { id } })).lfsBytes)),
+      )),
+      (await bytesOf(ada)).lfs,
+    ];
+    const changedRepos = (statement: Prisma.Sql) =>
+      db().$transaction(async (tx) => {
+        const changes = async () => {
+          const [row] = await tx.$queryRaw<{ changed: number }[]>`
+            SELECT n_tup_upd::int AS changed FROM pg_stat_xact_user_tables WHERE relname = 'repo'`;
+          return row?.changed ?? 0;
+        };
+        const before = await changes();
+        await tx.$executeRaw(statement);
+        return (await changes()) - before;
+      });
+    const add = Prisma.sql`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
+      SELECT ${one.id}, n::text, CASE WHEN n <= 3 THEN 6000 ELSE 1 END, CASE WHEN n > 9 THEN 'xet:' ELSE ${one.id} END || n
+        FROM generate_series(1, 10) n`;
+    expect(await changedRepos(add)).toBe(1);
+    expect(await sums()).toEqual([48_000, 0, 48_000]);
+    const copy = Prisma.sql`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
+      SELECT ${two.id}, oid, size_bytes, location FROM lfs_object WHERE repo_id = ${one.id}`;
+    expect(await changedRepos(copy)).toBe(1);
+    expect(await sums()).toEqual([48_000, 48_000, 96_000]);
+    const remove = Prisma.sql`DELETE FROM lfs_object WHERE repo_id IN (${one.id}, ${two.id}) AND oid IN ('1', '4', '10')`;
+    expect(await changedRepos(remove)).toBe(2);
+    expect(await sums()).toEqual([37_000, 37_000, 74_000]);
+    expect(await db().lfsLeftover.findMany({ select: { location: true }, where: { location: { startsWith: one.id } } })).toEqual([
+      { location: `${one.id}1` },
+      { location: `${one.id}4` },
+    ]);
+    await db().repo.delete({ where: { id: two.id } });
+    expect((await bytesOf(ada)).lfs).toBe(37_000);
+    expect(await db().lfsLeftover.count({ where: { location: { startsWith: one.id } } })).toBe(9);
+    expect(await recountStorage()).toBe(0);
+  });
+
   test("has no count left once the account is deleted", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -199,6 +244,24 @@ describe("room", () => {
       "16.1 MB of deleted files are still being removed",
     );
     expect(await roomOf(ownerOf(ada))).toBe(4 * MB - 2 * REPOSITORY_BYTES);
+  });
+
+  test("S137 of thousands of files, which are deleted in portions, stays counted until they are gone", async () => {
+    const ada = await signedInPerson();
+    const repos = [await someRepo(ada), await someRepo(ada)];
+    for (const { id } of repos)
+      await db().$executeRaw`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
+        SELECT ${id}, n::text, 5000, ${id} || n FROM generate_series(1, ${2 * FILES_AT_A_TIME + 1}) n`;
+    const [one] = repos as [Repo, Repo];
+    const removed = async () =>
+      (await db().storageHold.findMany({ where: { ownerId: ada.id, isRemoved: true } })).map(({ bytes }) => Number(bytes));
+    const portion = 5_000 * FILES_AT_A_TIME;
+    await deleteRepo(ada.actor, { type: one.type, owner: ada.username, name: one.name }, from);
+    expect((await removed()).sort((a, b) => a - b)).toEqual([5_000 + REPOSITORY_BYTES, portion, portion]);
+    expect((await bytesOf(ada)).lfs).toBe(2 * portion + 5_000);
+    await deleteAccount(ada.actor, ada.id, from);
+    expect(await db().lfsObject.count({ where: { repoId: { in: repos.map(({ id }) => id) } } })).toBe(0);
+    expect((await removed()).length).toBe(6);
   });
 });
 

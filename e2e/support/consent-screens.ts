@@ -1,7 +1,7 @@
 import { ConnectedApps } from "./connected-apps.ts";
 import { askForCode, DevicePages } from "./device.ts";
 import { enterAgain } from "./enter.ts";
-import { PermissionsModal } from "./permissions-modal.ts";
+import { PermissionsModal, underMouse } from "./permissions-modal.ts";
 import { SampleSite } from "./sample-site.ts";
 import { account, as, go, type Screen, type Visit } from "./screen.ts";
 import { serveDocument } from "./serve-document.ts";
@@ -142,7 +142,7 @@ async function connectHeron(visit: Visit, who: string): Promise<void> {
   await heron(visit).open();
   await heron(visit).signInButton.click();
   // The site receives its code on this device, so it needs consent each time.
-  await authorizeButton.click();
+  await (await underMouse(authorizeButton)).click();
   await heron(visit).callApiButton.waitFor();
 }
 
@@ -165,7 +165,7 @@ async function connect(visit: Visit, who: string): Promise<void> {
   await site.open();
   await site.signInButton.click();
   await authorizeButton.or(site.callApiButton).waitFor();
-  if (await authorizeButton.isVisible()) await authorizeButton.click();
+  if (await authorizeButton.isVisible()) await (await underMouse(authorizeButton)).click();
   await site.callApiButton.waitFor();
 }
 
@@ -185,7 +185,7 @@ async function confirmDevice(visit: Visit): Promise<DevicePages> {
 
 async function allowDevice(visit: Visit): Promise<DevicePages> {
   const device = await confirmDevice(visit);
-  await device.continueButton.click();
+  await (await underMouse(device.continueButton)).click();
   await device.modal.authorizeButton.waitFor();
   return device;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { expect, type Locator, type Page } from "@playwright/test";
 import type { Demo } from "./demo.ts";
-import { PermissionsModal } from "./permissions-modal.ts";
+import { PermissionsModal, underMouse } from "./permissions-modal.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -113,7 +113,7 @@ export class DevicePages {
 
   async confirm(userCode: string): Promise<void> {
     await this.expectAsked(userCode);
-    await this.continueButton.click();
+    await (await underMouse(this.continueButton)).click();
     await expect(this.modal.authorizeButton).toBeVisible();
   }
 

@@ -1,5 +1,12 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
+/** Moves the mouse to a button that is covered until the mouse has been on the card for a moment (S25). */
+export async function underMouse(button: Locator): Promise<Locator> {
+  await button.hover({ force: true });
+  return button;
+}
+
+/** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;
@@ -32,7 +39,7 @@ export class PermissionsModal {
   }
 
   async authorize(): Promise<void> {
-    await this.authorizeButton.click();
+    await (await underMouse(this.authorizeButton)).click();
   }
 
   async cancel(): Promise<void> {

@@ -9,6 +9,7 @@ import { SubmitButton } from "../action-form.client.tsx";
 import { Avatar } from "../avatar.tsx";
 import { BrandMark } from "../brand-mark.tsx";
 import { CardFrame } from "../card-frame.tsx";
+import { PressGuard } from "../form-buttons.tsx";
 import type { FormAction } from "../form-state.ts";
 import { FormMessage } from "../page-layout.tsx";
 import { formatDuration } from "../relative-time.tsx";
@@ -109,9 +110,11 @@ function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ reques
         <SubmitButton name="decision" value="deny" variant="secondary" isWide>
           Cancel
         </SubmitButton>
-        <SubmitButton name="decision" value="allow" isWide>
-          Authorize
-        </SubmitButton>
+        <PressGuard>
+          <SubmitButton name="decision" value="allow" isWide>
+            Authorize
+          </SubmitButton>
+        </PressGuard>
       </div>
       <p className="mt-2 wrap-anywhere text-center text-muted text-small">
         {redirectTarget === null ? (

@@ -8,6 +8,7 @@ import { ActionForm, SubmitButton } from "../../_components/action-form.client.t
 import { Avatar } from "../../_components/avatar.tsx";
 import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
 import { AppIdentity } from "../../_components/consent/app-identity.tsx";
+import { PressGuard } from "../../_components/form-buttons.tsx";
 import { FormMessage } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { scopeIcons } from "../../_components/scopes.tsx";
@@ -45,9 +46,11 @@ export default async function ConfirmPage() {
             <SubmitButton name="decision" value="deny" variant="secondary" isWide>
               This is not me
             </SubmitButton>
-            <SubmitButton name="decision" value="continue" isWide>
-              Continue
-            </SubmitButton>
+            <PressGuard>
+              <SubmitButton name="decision" value="continue" isWide>
+                Continue
+              </SubmitButton>
+            </PressGuard>
           </div>
           <p className="text-center text-muted text-small">Nothing is shared yet. You choose on the next page.</p>
         </ActionForm>

@@ -8,6 +8,7 @@ import { ActionForm, SubmitButton } from "../../_components/action-form.client.t
 import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { CardFrame, Gone } from "../../_components/card-frame.tsx";
+import { PressGuard } from "../../_components/form-buttons.tsx";
 import { roleNames, yourRoleSentences } from "../../_components/organization-wording.ts";
 import { FormMessage } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
@@ -48,7 +49,9 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
             )}
             <ActionForm action={acceptInvitationAction}>
               <input type="hidden" name="token" value={token} />
-              <SubmitButton isWide>Join {invitation.organization.fullName}</SubmitButton>
+              <PressGuard>
+                <SubmitButton isWide>Join {invitation.organization.fullName}</SubmitButton>
+              </PressGuard>
             </ActionForm>
           </div>
         </>

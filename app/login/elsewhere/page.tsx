@@ -6,6 +6,7 @@ import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
+import { PressGuard } from "../../_components/form-buttons.tsx";
 import { NameFields } from "../../_components/new-account-fields.tsx";
 import { nextPath } from "../../_server/next-path.ts";
 import { setPageStatus } from "../../_server/page-status.ts";
@@ -59,7 +60,9 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
         <ProviderAccount pending={pending} />
         <div className="grid gap-3">
           <ActionForm action={linkAction} label="Link">
-            <SubmitButton isWide>Link</SubmitButton>
+            <PressGuard>
+              <SubmitButton isWide>Link</SubmitButton>
+            </PressGuard>
           </ActionForm>
           <Forget next={nextPath(pending.next)}>Cancel</Forget>
         </div>

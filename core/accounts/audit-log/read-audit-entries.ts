@@ -1,9 +1,8 @@
 import type { AuditToken } from "../../audit/request-origin.ts";
-import { databaseCodes, QUERY_CANCELED } from "../../database-errors.ts";
 import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { inSearchTime } from "../../postgres/in-search.ts";
 import type { AuditFilter, AuditScope } from "./audit-query.ts";
 
 export type AuditRow = {
@@ -44,7 +43,6 @@ type AuditBatch = {
 /** No index covers words or addresses, so an unbounded search without matches would read a year. */
 const SEARCH_WINDOW = 50_000;
 const WORD_SEARCH_WINDOW = 5_000;
-const SEARCH_MS = 2_000;
 
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
@@ -53,18 +51,11 @@ export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
   if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };
-  try {
-    return await db().$transaction(async (tx) => {
-      await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${SEARCH_MS}`);
-      const end = await endOfSearch(tx, scope, read);
-      const rows = await readRows(tx, scope, read, end ? [...matching, upTo(end, read)] : matching);
-      return { rows, ...(end && { end }) };
-    });
-  } catch (error) {
-    if (!databaseCodes(error).includes(QUERY_CANCELED)) throw error;
-    const description = "The search took too long. Try again in a few seconds, or with fewer words.";
-    throw new ServiceError("unavailable", description, { retryAfterSeconds: 5, cause: error });
-  }
+  return inSearchTime(async (tx) => {
+    const end = await endOfSearch(tx, scope, read);
+    const rows = await readRows(tx, scope, read, end ? [...matching, upTo(end, read)] : matching);
+    return { rows, ...(end && { end }) };
+  });
 }
 
 async function endOfSearch(tx: Db, scope: AuditScope, read: AuditRead): Promise<AuditPosition | undefined> {

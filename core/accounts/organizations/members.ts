@@ -6,6 +6,7 @@ import { type Db, db } from "../../db.ts";
 import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { inSearch } from "../../postgres/in-search.ts";
 import { type Page, type PageRequest, pageBounds } from "../page.ts";
 import { findUserByUsername } from "../users/find-user.ts";
 import { changeOrganization } from "./change-organization.ts";
@@ -47,16 +48,18 @@ export async function listMembers(
     );
   }
   const where = Prisma.join(conditions, " AND ");
-  const [counted, items] = await Promise.all([
-    db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM membership m WHERE ${where}`,
-    db().$queryRaw<Member[]>`
-      SELECT u.id AS "userId", u.username, u.full_name AS "fullName", u.avatar_id AS "avatarId", p.role,
-        u.disabled_at IS NOT NULL AS "isDisabled", p.created_at AS "memberSince"
-      FROM (SELECT m.user_id, m.role, m.created_at FROM membership m WHERE ${where}
-        ORDER BY m.created_at, m.user_id LIMIT ${take} OFFSET ${skip}) p
-      JOIN "user" u ON u.id = p.user_id
-      ORDER BY p.created_at, p.user_id`,
-  ]);
+  const read = async (tx: Db) =>
+    [
+      await tx.$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM membership m WHERE ${where}`,
+      await tx.$queryRaw<Member[]>`
+        SELECT u.id AS "userId", u.username, u.full_name AS "fullName", u.avatar_id AS "avatarId", p.role,
+          u.disabled_at IS NOT NULL AS "isDisabled", p.created_at AS "memberSince"
+        FROM (SELECT m.user_id, m.role, m.created_at FROM membership m WHERE ${where}
+          ORDER BY m.created_at, m.user_id LIMIT ${take} OFFSET ${skip}) p
+        JOIN "user" u ON u.id = p.user_id
+        ORDER BY p.created_at, p.user_id`,
+    ] as const;
+  const [counted, items] = await (pattern ? inSearch(read) : read(db()));
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 

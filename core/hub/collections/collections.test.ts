@@ -302,6 +302,10 @@ test("S137 a list shows the most recently changed collections, even if all of th
   expect(await titles(anonymous, {})).toEqual([LISTED_MAX, `Many ${LISTED_MAX}`, `Many ${LISTED_MAX - 1}`]);
   expect(await titles(anonymous, { text: "many 17" })).toEqual([111, "Many 1799", "Many 1798"]);
   expect(await titles(anonymous, { text: "before" })).toEqual([0]);
+  expect(await titles(anonymous, { text: "many 17", owners: [eve.username] })).toEqual([111, "Many 1799", "Many 1798"]);
+  const owners = [ada.username, eve.username];
+  expect(await titles(anonymous, { text: "before", owners })).toEqual([0]);
+  expect(await titles(anonymous, { owners })).toEqual([LISTED_MAX, `Many ${LISTED_MAX}`, `Many ${LISTED_MAX - 1}`]);
   expect(await titles(anonymous, { owners: [ada.username] })).toEqual([1, "Before"]);
   expect(await titles(eve.actor, { containing: [nameOf(repo)] })).toEqual([1, "Before"]);
   expect((await titles(ada.actor, { containing: [nameOf(repo)] }))[0]).toBe(2);

@@ -59,8 +59,8 @@ export async function readCollections(
   }));
 }
 
-export async function countCollections(where: Prisma.Sql, from = ALL): Promise<number> {
-  const [row] = await db().$queryRaw<
+export async function countCollections(where: Prisma.Sql, from = ALL, tx: Db = db()): Promise<number> {
+  const [row] = await tx.$queryRaw<
     { count: number }[]
   >`SELECT count(*)::int AS count FROM ${sourceOf(from)} WHERE u.disabled_at IS NULL AND (${where})`;
   return row?.count ?? 0;

@@ -15,6 +15,7 @@ import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
 import { commitTo, someRepo } from "../testing/repos.ts";
 import { addComment, deleteComment, editComment } from "./comments.ts";
+import { requireShowable } from "./follow-ref-changes.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
@@ -128,6 +129,20 @@ test("S137 one user's pushes to pull requests show a limited number of commits a
   expect(await shown()).toBe(3);
   await expect(setRef(repo, bea, "refs/pr/1", first)).rejects.toMatchObject({ code: "rate_limited" });
   expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(third);
+});
+
+test("S137 the check of the limit of shown commits waits for no transaction that counts commits", async () => {
+  const [party, reset] = [newId(), new Date(Date.now() + 60_000)];
+  const key = throttleKey("commits-shown", party);
+  await db().throttle.create({ data: { key, count: 1, resetAt: reset } });
+  const client = await pool().connect();
+  try {
+    await client.query("begin");
+    await client.query("update throttle set count = 2 where key = $1", [key]);
+    await requireShowable([{ ref: "refs/pr/1", oldSha: "0".repeat(40), newSha: "1".repeat(40) }], party);
+  } finally {
+    client.release(true);
+  }
 });
 
 test("S137 commits that a user's app or a job shows do not count as those of the user, or of another user's jobs", async () => {

@@ -12,7 +12,7 @@ import { nameOf } from "../testing/discussions.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
 import { addComment, deleteComment, editComment, hideComment, reactToComment } from "./comments.ts";
 import { deleteDiscussion } from "./delete-discussion.ts";
-import { findDiscussion, listDiscussions } from "./find-discussion.ts";
+import { findDiscussion, listDiscussions, SEARCHED_MAX } from "./find-discussion.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
@@ -375,4 +375,6 @@ test("listDiscussions filters, searches, counts, and bounds its pages", async ()
   expect(await list({ kind: "pull_request" })).toMatchObject({ nums: [] });
   expect(await list({}, { page: 2, pageSize: 3 })).toMatchObject({ nums: [1], total: 4 });
   for (const odd of ["a\0b", "\ud800", "x".repeat(5_000)]) await list({ search: odd, author: odd });
+  await db().discussion.updateMany({ where: { repoId: repo.id, num: 4 }, data: { num: SEARCHED_MAX + 2 } });
+  expect(await list({ search: "tid" })).toMatchObject({ nums: [3], total: 1 });
 });

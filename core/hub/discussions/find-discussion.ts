@@ -3,6 +3,7 @@ import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts"
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
+import { inSearch } from "../../postgres/in-search.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type Author, type Discussion, type DiscussionRow, type DiscussionStatus, ghost } from "./discussion.ts";
@@ -52,6 +53,8 @@ type DiscussionList = Page<Discussion> & {
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
+/** No index answers a part of a title (S137). */
+export const SEARCHED_MAX = 10_000;
 
 export async function listDiscussions(
   actor: Actor,
@@ -61,22 +64,30 @@ export async function listDiscussions(
 ): Promise<DiscussionList> {
   const repo = await findRepo(actor, name, "repo.read");
   const { page, pageSize, skip, take } = pageBounds(request);
-  const where: Prisma.DiscussionWhereInput = {
+  const filters: Prisma.DiscussionWhereInput = {
     repoId: repo.id,
     ...(kind !== "all" && { isPullRequest: kind === "pull_request" }),
     ...(author && { authorId: await idOf(author) }),
-    ...(isSearchable(search) && { title: { contains: escapeLike(search), mode: "insensitive" as const } }),
+    ...(isSearchable(search) && {
+      title: { contains: escapeLike(search), mode: "insensitive" as const },
+    }),
   };
-  const counted = await db().discussion.groupBy({ by: ["status"], where, _count: { _all: true } });
+  const read = async (tx: Db) => {
+    const where = { ...filters, ...(filters.title && { num: { gt: (await lastNum(repo, tx)) - SEARCHED_MAX } }) };
+    return [
+      await tx.discussion.groupBy({ by: ["status"], where, _count: { _all: true } }),
+      await tx.discussion.findMany({
+        where: { ...where, ...(status !== "all" && { status: { in: statusesOf[status] } }) },
+        orderBy: [{ isPinned: "desc" }, { num: "desc" }],
+        skip,
+        take,
+      }),
+    ] as const;
+  };
+  const [counted, rows] = await (filters.title ? inSearch(read) : read(db()));
   const countOf = (...which: string[]) =>
     counted.reduce((sum, row) => sum + (which.includes(row.status) ? row._count._all : 0), 0);
   const counts = { open: countOf(...statusesOf.open), closed: countOf(...statusesOf.closed) };
-  const rows = await db().discussion.findMany({
-    where: { ...where, ...(status !== "all" && { status: { in: statusesOf[status] } }) },
-    orderBy: [{ isPinned: "desc" }, { num: "desc" }],
-    skip,
-    take,
-  });
   const authors = await readAuthors(rows.map(({ authorId }) => authorId));
   const total = status === "all" ? counts.open + counts.closed : counts[status];
   return { repo, items: rows.map((row) => toDiscussion(row, authors)), page, pageSize, total, counts };
@@ -86,6 +97,11 @@ const statusesOf = { open: ["draft", "open"], closed: ["closed", "merged"] };
 
 const isSearchable = (text: string | undefined): text is string =>
   text !== undefined && text !== "" && text.length <= SEARCH_MAX_CHARACTERS && !text.includes("\0") && text.isWellFormed();
+
+async function lastNum({ id }: Pick<Repo, "id">, tx: Db): Promise<number> {
+  const { _max } = await tx.discussion.aggregate({ where: { repoId: id }, _max: { num: true } });
+  return _max.num ?? 0;
+}
 
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 

@@ -1,4 +1,4 @@
-import { consumeThrottle, isWithinThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import { isWithinThrottle, requireBelowThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import type { Db } from "../../db.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RefChange } from "../git/refs/ref-name.ts";
@@ -71,8 +71,7 @@ const commitsShown = (party: string) => throttleKey("commits-shown", party);
 /** A change that leaves no trace would deceive the reviewers. */
 export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
-  const { giveBack } = await consumeThrottle(commitsShown(party), COMMITS_SHOWN);
-  await giveBack();
+  await requireBelowThrottle(commitsShown(party), COMMITS_SHOWN);
 }
 
 const mayShow = (tx: Db, key: string, commits: number): Promise<boolean> =>

@@ -8,7 +8,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeWebhooksOf } from "../../webhooks/manage/delete-webhook.ts";
 import { removeRepos } from "../repos/change-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
-import { removeContributions } from "../repos/remove-contributions.ts";
+import { removeContributions, UPLOADS_AT_A_TIME } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
 /** Most of a large account is deleted in portions before the account, so that the next attempt can continue after an interruption. */
@@ -33,7 +33,7 @@ const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 /** An account can have very many rows in these tables. `change`: for rows that stay. */
 const PORTIONS: readonly Portion[] = [
   // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
-  { table: "repo", where: isStoreOf, most: 20 },
+  { table: "repo", where: isStoreOf, most: UPLOADS_AT_A_TIME },
   { table: "collection", where: ownedBy, most: 50 },
   { table: "job_run", where: ownedBy, most: 200 },
   { table: "comment_reaction", where: ofUser, most: 5_000 },

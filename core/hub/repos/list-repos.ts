@@ -3,10 +3,11 @@ import type { Actor } from "../../access/actor.ts";
 import { type ReadableOwners, readableOwners } from "../../access/readable-owners.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { plainText } from "../../accounts/plain-text.ts";
-import { db } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
 import { invalidRequest } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { inSearch } from "../../postgres/in-search.ts";
 import { readRepos } from "./read-repos.ts";
 import type { Repo } from "./repo.ts";
 
@@ -58,10 +59,12 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const branches = visibleBranches(await readableOwners(actor, "repo.read"), owners[0]?.id).flatMap((visible) =>
     (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
   );
-  const page = await db().$queryRaw<
-    { id: string; bytes: number; at: Date }[]
-  >`SELECT id, bytes, at FROM (${Prisma.join(branches, " UNION ALL ")}) found
+  const read = (tx: Db) =>
+    tx.$queryRaw<
+      { id: string; bytes: number; at: Date }[]
+    >`SELECT id, bytes, at FROM (${Prisma.join(branches, " UNION ALL ")}) found
     ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
+  const page = await (words.length > 0 || tags.length > 0 ? inSearch(read) : read(db()));
   const shown = page.slice(0, countThatFit(page, limit));
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,

@@ -1,7 +1,11 @@
-import { db } from "../../db.ts";
+import { db, inTransaction } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { holdRemoved } from "../../storage/hold-storage.ts";
 
-const [ROWS_AT_A_TIME, UPLOADS_AT_A_TIME] = [1_000, 20];
+const ROWS_AT_A_TIME = 1_000;
+/** Each has up to 10,000 files. */
+export const UPLOADS_AT_A_TIME = 5;
+export const FILES_AT_A_TIME = 5_000;
 
 /** Strangers can contribute too much for one transaction (S137). @param which a condition for the repository, `r` */
 export async function removeContributions(which: Prisma.Sql): Promise<void> {
@@ -12,6 +16,23 @@ export async function removeContributions(which: Prisma.Sql): Promise<void> {
   await removePortions("discussion", Prisma.sql`d.id ${discussions} WHERE ${which}`);
   const uploads = Prisma.sql`u.id FROM repo r JOIN repo u ON u.proposed_to_id = r.id WHERE ${which}`;
   await removePortions("repo", uploads, UPLOADS_AT_A_TIME);
+  await removeLargeFiles(which);
+}
+
+/** Their bytes stay counted until they are gone from storage, as those of a deleted repository (decision 076). */
+async function removeLargeFiles(which: Prisma.Sql): Promise<void> {
+  const most = Prisma.sql`LIMIT ${FILES_AT_A_TIME + 1}`;
+  const files = Prisma.sql`FROM repo r CROSS JOIN LATERAL (SELECT ctid FROM lfs_object WHERE repo_id = r.id ${most}) o WHERE ${which}`;
+  for (;;) {
+    const [more] = await db().$queryRaw<{ id: string }[]>`SELECT r.owner_id AS id ${files} LIMIT 1 OFFSET ${FILES_AT_A_TIME}`;
+    if (!more) return;
+    await inTransaction(async (tx) => {
+      const [gone] = await tx.$queryRaw<{ bytes: number }[]>`
+        WITH gone AS (DELETE FROM lfs_object WHERE ctid = ANY (ARRAY(SELECT o.ctid ${files} LIMIT ${FILES_AT_A_TIME})) RETURNING *)
+        SELECT coalesce(sum(lfs_object_bytes(size_bytes, location)), 0)::float8 AS bytes FROM gone`;
+      await holdRemoved(tx, more, gone?.bytes ?? 0);
+    });
+  }
 }
 
 async function removePortions(table: string, found: Prisma.Sql, most = ROWS_AT_A_TIME): Promise<void> {

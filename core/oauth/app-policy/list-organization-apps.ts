@@ -1,8 +1,9 @@
 import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
-import { db } from "#core/db.ts";
+import { type Db, db } from "#core/db.ts";
 import { Prisma } from "#core/generated/prisma/client.ts";
+import { inSearch } from "#core/postgres/in-search.ts";
 import { type ClientRecord, findClientRecords } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
 
@@ -53,7 +54,7 @@ export async function listOrganizationApps(
     conditions.push(Prisma.sql`(lower(name) LIKE ${pattern} OR "clientId" = ${words})`);
   }
   if (state) conditions.push(stateWhere[state]);
-  const rows = await db().$queryRaw<(Omit<OrganizationApp, "record"> & { total: number })[]>`
+  const read = (tx: Db) => tx.$queryRaw<(Omit<OrganizationApp, "record"> & { total: number })[]>`
     WITH granted AS (
       SELECT c.client_id, count(*)::int AS members, max(c.last_used_at) AS last_used_at
       FROM membership m JOIN oauth_consent c ON c.user_id = m.user_id AND c.revoked_at IS NULL
@@ -78,6 +79,7 @@ export async function listOrganizationApps(
     )
     SELECT *, (count(*) OVER ())::int AS total FROM apps WHERE ${Prisma.join(conditions, " AND ")}
     ORDER BY "requestCount" > 0 DESC, lower(name), "clientId" LIMIT ${take} OFFSET ${skip}`;
+  const rows = await (words ? inSearch(read) : read(db()));
   const records = await findClientRecords(rows.map(({ clientId }) => clientId));
   const items = rows.map(({ total: _total, ...row }) => ({ ...row, record: records.get(row.clientId) }));
   return { items, page, pageSize, total: rows[0]?.total ?? 0 };

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { deleteOwnedApps } from "../../accounts/delete-owned-apps.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
+import { revokeClientConsents } from "../consents/revoke-consent.ts";
 import { auditOf, giveConsent, longSignedIn, someApp, someone } from "../testing/apps.ts";
 import { deleteApp } from "./transfer-app.ts";
 
@@ -30,4 +32,22 @@ test("S113 S136 deleting needs a recent sign-in of somebody who manages the app"
   await expect(deleteApp(longSignedIn(owner), app.id, noOrigin)).rejects.toMatchObject({ code: "reauthentication_required" });
   await expect(deleteApp(await someone(), app.id, noOrigin)).rejects.toMatchObject({ code: "not_found" });
   expect(await db().oAuthApp.count({ where: { id: app.id } })).toBe(1);
+});
+
+test("S137 the Grants of deleted apps are found without reading those of all apps", async () => {
+  const owner = await someone();
+  const { app } = await someApp(owner);
+  await giveConsent(app.clientId, owner);
+  await db().$transaction(async (tx) => {
+    const scans = async () => {
+      const [row] = await tx.$queryRaw<{ scans: number }[]>`
+        SELECT seq_scan::int AS scans FROM pg_stat_xact_user_tables WHERE relname = 'oauth_grant'`;
+      return row?.scans;
+    };
+    await tx.$executeRaw`SET LOCAL enable_seqscan = off`;
+    const before = await scans();
+    await revokeClientConsents(tx, app.clientId);
+    await deleteOwnedApps(tx, { ownerUserId: owner.userId }, { actorId: null, from: noOrigin });
+    expect(await scans()).toBe(before);
+  });
 });

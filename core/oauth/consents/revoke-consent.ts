@@ -28,8 +28,9 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
  * @returns how many users' consents were revoked
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
-  const live = { where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } };
-  const consents = await tx.oAuthConsent.updateMany(live);
-  await tx.oAuthGrant.updateMany(live);
-  return consents.count;
+  const { count } = await tx.oAuthConsent.updateMany({ where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } });
+  // A trigger ends exchanged Grants. No index leads from a client to its Grants (S137).
+  await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.client_id = ${clientId} AND g.consent_id = c.id AND g.revoked_at IS NULL`;
+  return count;
 }

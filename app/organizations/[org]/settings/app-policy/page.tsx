@@ -14,6 +14,7 @@ import { ButtonLink } from "../../../../_components/button.tsx";
 import { Chip } from "../../../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { Choices, Field } from "../../../../_components/fields.client.tsx";
+import { PressGuard } from "../../../../_components/form-buttons.tsx";
 import { EmptyState, ListRow, PagedList } from "../../../../_components/list.tsx";
 import { policyChoices } from "../../../../_components/organization-wording.ts";
 import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
@@ -218,9 +219,11 @@ function Decisions({
       {decision !== "approved" && record && (
         <ActionForm action={decideAppAction.bind(null, organization.name, "approved")} className="grid gap-2">
           {fields}
-          <SubmitButton size="small" variant="secondary">
-            Approve<span className="sr-only"> {name}</span>
-          </SubmitButton>
+          <PressGuard>
+            <SubmitButton size="small" variant="secondary">
+              Approve<span className="sr-only"> {name}</span>
+            </SubmitButton>
+          </PressGuard>
         </ActionForm>
       )}
       {decision !== null && (

@@ -9,6 +9,7 @@ import { ActionForm, SubmitButton } from "../../../../../../_components/action-f
 import { CodeBlock } from "../../../../../../_components/copyable.tsx";
 import { ConfirmDestructive } from "../../../../../../_components/details-form.client.tsx";
 import { ChoiceRow } from "../../../../../../_components/fields.client.tsx";
+import { PressGuard } from "../../../../../../_components/form-buttons.tsx";
 import { shellWord } from "../../../../../../_components/shell-word.ts";
 import { deleteRefAction, markReadyAction, mergeAction } from "../actions.ts";
 import type { DiscussionPage } from "./discussion-page.ts";
@@ -120,10 +121,12 @@ function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState
               hint="Moves the branch forward to these commits."
             />
           )}
-          <SubmitButton>
-            <GitMerge className="size-4" aria-hidden="true" />
-            Merge into {branchOf(discussion.baseRef)}
-          </SubmitButton>
+          <PressGuard>
+            <SubmitButton>
+              <GitMerge className="size-4" aria-hidden="true" />
+              Merge into {branchOf(discussion.baseRef)}
+            </SubmitButton>
+          </PressGuard>
         </ActionForm>
       )}
     </StatusNote>

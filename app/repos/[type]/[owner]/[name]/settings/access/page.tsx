@@ -17,6 +17,7 @@ import { Avatar, avatarSrc } from "../../../../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
 import { Field } from "../../../../../../_components/fields.client.tsx";
+import { PressGuard } from "../../../../../../_components/form-buttons.tsx";
 import { EmptyState, ListRow, PagedList } from "../../../../../../_components/list.tsx";
 import { FormMessage, SectionCard, Trail } from "../../../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
@@ -157,10 +158,12 @@ function DecideButton({ repoName, request, name, to, label }: DecisionProps & Re
   return (
     <ActionForm action={decideAction.bind(null, repoName, request.user.id)} className="grid gap-2">
       <input type="hidden" name="list" value={request.status} />
-      <SubmitButton size="small" variant="secondary" name="status" value={to}>
-        {label}
-        <span className="sr-only"> {name}</span>
-      </SubmitButton>
+      <PressGuard>
+        <SubmitButton size="small" variant="secondary" name="status" value={to}>
+          {label}
+          <span className="sr-only"> {name}</span>
+        </SubmitButton>
+      </PressGuard>
     </ActionForm>
   );
 }
