@@ -30,7 +30,9 @@ export const protocolSchemas: Record<string, ApiSchema> = {
       grant_type: text("How the token is requested.", {
         enum: ["authorization_code", "refresh_token", DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT],
       }),
-      client_id: text("For apps without a secret. Other apps authenticate with `Authorization: Basic`."),
+      client_id: text(
+        "Not needed with `Authorization: Basic`. Apps with keys send it with `client_assertion` and `client_assertion_type` (RFC 7523).",
+      ),
       client_secret: text("An alternative to `Authorization: Basic`."),
       code: text("`authorization_code`: the code."),
       redirect_uri: text("`authorization_code`: the same as in the authorization request."),

@@ -20,7 +20,8 @@ const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
 const notices: Record<string, string> = {
   rotated: `New keys are published. They will be used in ${minutes} minutes, when apps have had time to fetch them.`,
-  replaced: "New keys are in use. The previous keys are withdrawn: ID tokens signed with them are no longer accepted.",
+  replaced:
+    "New keys are in use. The previous keys are withdrawn: an app refuses ID tokens signed with them once it has fetched the new keys, usually within minutes.",
 };
 
 const states: Record<SigningKeyState, { label: string; tone: ChipProps["tone"] }> = {
@@ -112,8 +113,8 @@ function Rotate() {
         title="Withdraw the current keys immediately?"
         confirm="Withdraw the current keys"
       >
-        Anyone with a leaked key can sign in to apps as any user while the key is published. New keys are used immediately; apps
-        that have not fetched them yet refuse sign-ins for a few minutes.
+        Anyone with a leaked key can sign in to apps as any user until the apps have fetched the keys without it. New keys are
+        used immediately; apps that have not fetched them yet refuse sign-ins for a few minutes.
       </ConfirmDestructive>
     </div>
   );

@@ -89,7 +89,7 @@ function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ stat
       {!transport && (
         <FormMessage tone="warn">
           E-mail is not configured: messages are kept for a week, not sent. Read them with <AdminCommand>mail list</AdminCommand>.
-          Set <code>SMTP_URL</code> to send them.
+          Set <code>SMTP_URL</code> to send new ones; those that were kept are not sent later.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 sm:gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">

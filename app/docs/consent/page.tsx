@@ -96,9 +96,10 @@ export default function ConsentHelpPage() {
 
         <SectionCard title="For how long">
           <p>
-            Access lasts as long as the page says, usually 8 hours. Then the app must ask again, but you need not do anything if
-            it requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access for up
-            to a year, unless you revoke it or the app does not use it for 60 days.
+            Access lasts as long as the page says, usually 8 hours. Then the app must ask again. You see no question if a website
+            requests nothing new, has not changed, and you are still signed in here. Apps on your own device and devices with a
+            code ask each time. If the page says that the app <strong>stays signed in</strong>, it renews its access for up to a
+            year, unless you revoke it or the app does not use it for 60 days.
           </p>
         </SectionCard>
       </div>

@@ -140,9 +140,9 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
       address,
     ]);
   }
-  const opening = answer === "granted" ? "You were given access to" : "Your request was accepted: you can now read";
+  const opening = answer === "granted" ? "You were given access" : "Your request was accepted";
   return composeEmail(`You have access to ${fullName}`, recipientName, [
-    `${opening} the ${type} ${fullName}${isPrivate ? ", once it is public" : ""}.`,
+    `${opening}: you can ${isPrivate ? "" : "now "}read the ${type} ${fullName}${isPrivate ? " once it is public" : ""}.`,
     address,
   ]);
 }

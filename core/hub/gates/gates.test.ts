@@ -173,7 +173,7 @@ describe("access", () => {
     }
     const [again, removed, granted] = await emailsTo(guest.email);
     for (const { text } of [granted, again].map((message) => message ?? { text: "" }))
-      expect(text).toContain("You were given access to");
+      expect(text).toContain("You were given access: you can");
     expect(removed?.text).toContain("have removed your access");
   });
 

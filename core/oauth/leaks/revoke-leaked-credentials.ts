@@ -152,7 +152,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
   return composeEmail(`Some of your ${BRAND_NAME} credentials have leaked`, username, [
     "Somebody found these in a public place and reported them to us:",
     lines.join("\n"),
-    "Find out where they were published, for example in a repository, a log or an image. Then replace them, and check how they were used:",
+    "Find out where they were published, for example in a repository, a log or an image. Then replace them, and check how they were used. An organization's audit log shows this for its credentials, and your security log for your own:",
     link("/settings/security-log"),
   ]);
 }
