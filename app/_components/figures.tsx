@@ -44,7 +44,7 @@ type MeterProps = Readonly<{
 }>;
 
 const WIDTH = 1_000;
-/** Makes a small amount visible. Zero draws nothing. */
+/** The width of the bar for a small amount. Zero draws nothing. */
 const SMALLEST = 8;
 const NEARLY_FULL = 0.9;
 

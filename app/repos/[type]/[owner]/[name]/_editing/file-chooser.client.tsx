@@ -38,7 +38,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   );
 }
 
-/** The input's own list is emptied with the input. */
+/** Copies the list, because emptying the input also empties the input's own list. */
 function keep(files: FileList | null): FileList | null {
   if (!files || files.length === 0) return null;
   const own = new DataTransfer();
