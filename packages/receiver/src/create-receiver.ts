@@ -70,7 +70,7 @@ export class Receiver {
   launch(options: LaunchOptions = {}): Promise<Launched> {
     if (this.#launched) throw new Error("This receiver has already been launched.");
     if (this.#isClosing) throw new Error("This receiver was closed. Create another one.");
-    // Only Node can start a server, and everything else also works in other runtimes.
+    // The import is only here, because only Node can start a server, and everything else must work in other runtimes.
     const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
     this.#launched = launching;
     launching.catch(() => {
@@ -89,7 +89,7 @@ export class Receiver {
   readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
     answerNode(this, request, response);
 
-  /** Forgets a delivery that `deduplicate` remembers, so that its handler runs again when it arrives again. */
+  /** Forgets a delivery that `deduplicate` remembers. If the delivery arrives again, the handler runs again. */
   async forget(deliveryId: string): Promise<void> {
     for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
   }

@@ -74,9 +74,9 @@ export const attemptSchema = z.object({
     bodyMs: milliseconds.nullable(),
     totalMs: milliseconds,
   }),
-  /** As planned when this attempt was recorded. */
+  /** The time of the next attempt, as planned when this attempt was recorded. */
   nextDueAt: time.nullable(),
-  /** For a webhook with a job. */
+  /** The run of the job, if the target is a job. */
   jobRunId: z.string().nullable(),
 });
 export type AttemptJson = z.infer<typeof attemptSchema>;
