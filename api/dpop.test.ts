@@ -124,7 +124,7 @@ describe("RFC 9449 §11.1 a proof can be used once", () => {
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("and again after a request that was refused for another reason", async () => {
+  test("although an earlier request with the proof was refused for another reason", async () => {
     const proof = await key.proof("GET", address(), token);
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);

@@ -11,7 +11,7 @@ export async function makeWebhook(ownerId: string, repoId: string, url: string, 
   await db().webhook.create({
     data: { id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
   });
-  // The client of older versions has another name for the field (upgrade.ts).
+  // Prisma is not used, because the client of older versions has another name for the field (upgrade.ts).
   await db().$executeRaw`insert into webhook_watch (webhook_id, type, target_id) values (${id}, 'model', ${repoId})`;
   return id;
 }

@@ -17,7 +17,7 @@ export type Strike = {
   run(signal: AbortSignal): Promise<void>;
   healthy?: Kind[];
   got?(): Promise<string[]> | string[];
-  /** In MiB, for all jobs and Spaces of this attack. Not checked if absent. */
+  /** The most memory in MiB for all jobs and Spaces of this attack. Not checked if absent. */
   tasksMaxMiB?: number;
 };
 
