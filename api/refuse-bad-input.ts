@@ -29,7 +29,7 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
 const JSON_DEPTH_MAX = 100;
 /** Enough for a thousand repositories with all their tags. */
 const JSON_VALUES_MAX = 500_000;
-/** As many fields as the largest commit has. Distinct field names cost ten times as much as other values. */
+/** The largest commit has this many fields. Distinct field names cost ten times as much as other values. */
 const JSON_NAMES_MAX = 120_000;
 /** Shorter bodies are parsed within a few milliseconds. */
 const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;

@@ -25,7 +25,7 @@ export type ActionFormProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The browser's own validation is off, so that all messages come from the action. */
+/** The browser's own validation is off, so that all messages look the same. */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   // The server renders the action itself, because without JavaScript the browser sends the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);

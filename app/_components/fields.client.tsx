@@ -192,7 +192,7 @@ export function ChoiceRow(props: ChoiceRowProps) {
       )}
     >
       <input
-        // After an action, React resets a checkbox to its first state. A new key restores the kept state.
+        // After an action, React resets the input to its first state. A new key restores the kept state.
         key={String(isChecked)}
         type={type}
         name={name}

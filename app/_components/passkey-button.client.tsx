@@ -68,7 +68,7 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 class Refusal extends Error {}
 
 async function answerOf(ask: () => Promise<PasskeyOptions>) {
-  // Loaded on use, because most users have no passkey.
+  // The library is loaded on use, because most users have no passkey.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
   if (!browserSupportsWebAuthn())
     throw new Refusal("This browser does not support passkeys. Use another browser or another method.");

@@ -133,7 +133,7 @@ export const text = (form: SubmittedForm, name: string): string => form.text(nam
 /** Keeps spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
-/** Null for an empty field. */
+/** Returns null for an empty field. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);

@@ -7,7 +7,7 @@ import { generate } from "selfsigned";
 export type Certificate = {
   cert: string;
   key: string;
-  /** For NODE_EXTRA_CA_CERTS of programs that should trust this certificate. */
+  /** The path for NODE_EXTRA_CA_CERTS of programs that should trust this certificate. */
   path: string;
 };
 

@@ -86,7 +86,7 @@ type UsageBarsProps = Readonly<{
   bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
 }>;
 
-// In SVG units. A bar's height is in hundredths of the highest bar.
+// Sizes are in SVG units. A bar's height is in hundredths of the highest bar.
 const STEP = 4;
 const BAR = 3;
 const HEIGHT = 100;

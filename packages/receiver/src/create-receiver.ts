@@ -79,13 +79,16 @@ export class Receiver {
     return launching;
   }
 
-  /** For servers with `Request` and `Response`: Hono, Next, Deno, Workers. It is bound: `export const POST = receiver.fetch`. */
+  /**
+   * Answers requests of servers that use `Request` and `Response`: Hono, Next, Deno, Workers. It is bound: `export const POST =
+   * receiver.fetch`.
+   */
   readonly fetch = async (request: Request): Promise<Response> => {
     const incoming = fromRequest(request);
     return toResponse(await this.answer(incoming), incoming);
   };
 
-  /** For Node's server, Express, Connect and Fastify. */
+  /** Answers requests of Node's server, Express, Connect and Fastify. */
   readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
     answerNode(this, request, response);
 

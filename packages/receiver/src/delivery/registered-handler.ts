@@ -121,7 +121,7 @@ export class DeliveryContext {
     this.isTest = incoming.header("x-webhook-test") === "true";
   }
 
-  // Created on use, because headers and request are costly and few handlers use them.
+  // Headers and request are created on use, because they are costly and few handlers use them.
   get headers(): Headers {
     this.#headers ??= this.#incoming.headers();
     return this.#headers;
