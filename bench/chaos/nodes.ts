@@ -84,7 +84,7 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     shared,
     database,
     start,
-    /** Waits until all processes have ended, because until then the system accepts connections for the node. */
+    /** Kills a node and waits until all processes have ended, because until then the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
     output: () => output.map((each) => each()).join(""),
     failures: () => failures,

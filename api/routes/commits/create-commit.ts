@@ -55,7 +55,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
 type ReadCommit = {
   header: CommitHeader;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
-  /** Must always be called, because a commit may be rejected before its operations are read. */
+  /** The handler must always call this function, because a commit may be rejected before its operations are read. */
   close: () => Promise<unknown>;
 };
 

@@ -80,8 +80,8 @@ export class Receiver {
   }
 
   /**
-   * Answers requests of servers that use `Request` and `Response`: Hono, Next, Deno, Workers. It is bound: `export const POST =
-   * receiver.fetch`.
+   * Answers requests of servers that use `Request` and `Response`: Hono, Next, Deno, Workers. The function is bound, so that you can write
+   * `export const POST = receiver.fetch`.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const incoming = fromRequest(request);

@@ -1,6 +1,6 @@
 import type { EventScope, WebhookPayload } from "@keyhook/sdk";
 
-/** A request without a `Request`, because creating one would cost more than all other work. */
+/** Replaces `Request`, because creating one for each request would cost more than all other work. */
 export type IncomingRequest = {
   method: string;
   url: string;
@@ -33,8 +33,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * Counts the bytes, because `Content-Length` may be wrong. @throws RefusedError 413 if the body is too large, 408 if it is too slow (slow
- * loris)
+ * Counts the bytes, because `Content-Length` may be wrong. Refuses a slow body too (slow loris).
+ * @throws RefusedError 413 if the body is too large, 408 if the body is too slow
  */
 export async function readBody(
   source: AsyncIterable<Uint8Array>,

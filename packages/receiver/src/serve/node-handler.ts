@@ -82,7 +82,7 @@ function readStream(
 
 const safeHost = (host = "localhost") => (/^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost");
 
-/** The bytes that a body parser kept. A parsed object is not enough, because the signature covers the bytes. */
+/** Returns the bytes that a body parser kept. A parsed object is not enough, because the signature covers the bytes. */
 function alreadyRead(request: IncomingMessage, parsed: FrameworkRequest): Uint8Array | undefined {
   for (const candidate of [parsed.rawBody, (request as FrameworkRequest).rawBody, parsed.body]) {
     if (candidate instanceof Uint8Array) return candidate;

@@ -13,8 +13,8 @@ const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
 const REMEMBERED = 20;
 
 /**
- * The lines of a log never change. A new connection skips the returned lines, or searches for them if it begins in the middle (decision
- * 059).
+ * The lines of a log never change, so a new connection skips the lines that were returned before. If the new connection begins in the
+ * middle of the log, the returned lines are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,
