@@ -35,7 +35,7 @@ ARG NPM_CONFIG_REGISTRY
 ARG NODE_EXTRA_CA_CERTS
 WORKDIR /build
 COPY . .
-# Otherwise npm would omit development dependencies, which the build needs. With CI, Next writes no source maps.
+# NODE_ENV is empty, because npm would omit development dependencies in production, and the build needs them. With CI, Next writes no source maps.
 ENV NODE_ENV= CI=1 NEXT_TELEMETRY_DISABLED=1
 RUN node scripts/setup.mjs --build
 COPY --from=system /usr/lib/os-release /var/lib/dpkg/status /system/

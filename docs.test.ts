@@ -97,7 +97,7 @@ const OPERATOR = /^npm run (?:--silent )?admin -- /;
 const linesOf = (code: string) => code.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 const isOperating = (code: string) => linesOf(code).every((line) => OPERATOR.test(line));
 
-/** A new process for each command would take seconds. */
+/** Runs the commands in this process, because a new process for each command would take seconds. */
 async function operate(code: string, course: Course): Promise<void> {
   course.last = { status: 0, out: "", err: "" };
   for (const line of linesOf(code)) {

@@ -47,9 +47,9 @@ export default {
     globalNotFound: true,
     // Every page loads React and Next's client, and two files compress better than five.
     turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },
-    // The cache makes the next build faster, and this one slower by a third.
+    // The cache makes the next build faster, and this one slower by a third, so CI has no cache.
     turbopackFileSystemCacheForBuild: !process.env.CI,
-    // Source maps are for people who read stack traces.
+    // CI needs no source maps, which are for people who read stack traces.
     turbopackSourceMaps: !process.env.CI,
   },
   rewrites: async () => ({

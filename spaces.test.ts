@@ -794,7 +794,7 @@ describe("a static Space", () => {
 });
 
 describe("S122 a worker that ends", () => {
-  // The Spaces of earlier tests would be handed over too.
+  // The Spaces of earlier tests are put to sleep, because the worker would hand them over too.
   beforeAll(async () => {
     await pool().query(
       "WITH asleep AS (UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false) SELECT pg_notify('space', '')",

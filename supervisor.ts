@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ServiceOptions } from "#core/instance/run-service.ts";
 
-// Compiling takes a third of a start. Nobody else can write beside the code.
+// Compiling takes a third of a start, so the result is kept beside the code, where nobody else can write.
 enableCompileCache(join(import.meta.dirname, "node_modules/.cache/node"));
 const [{ SettingsError }, { ChildFailed }, { CANNOT_START }, { runService }, { MigrationError }] = await Promise.all([
   import("#core/env.ts"),

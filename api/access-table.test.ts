@@ -192,7 +192,7 @@ function isHeldBack(act: "read" | "readCollection", resource: string, actor: Som
 const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
   isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
 
-/** Other test files run on the same machine at the same time. */
+/** The limit is long, because other test files run on the same machine at the same time. */
 const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;

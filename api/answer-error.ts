@@ -6,7 +6,7 @@ import { log } from "#core/log.ts";
 import { bearerChallenge } from "#core/oauth/resources/resource-servers.ts";
 import { challengeOf } from "./bearer.ts";
 
-/** Only git's own protocol formats its errors elsewhere. */
+/** Git's own protocol and the inference gateway format their errors elsewhere. */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };

@@ -9,7 +9,7 @@ import { signInByCli } from "./testing/cli-sign-in.ts";
 import { someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** S113, decision 061. */
+/** See S113 and decision 061. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();

@@ -53,7 +53,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** The value that the Python client's HF_OIDC_RESOURCE sends. */
+/** `resource` is sent as the Python client sends its HF_OIDC_RESOURCE. */
 async function exchange(resource: string): Promise<string> {
   const response = await fetch(`${world.origin}/oauth/token`, {
     method: "POST",

@@ -29,11 +29,11 @@ type Definition<Line extends string, Who extends Caller, Params, Query, Body, Re
   params?: Params;
   query?: Query;
   body?: Body;
-  /** The handler gets the result of parsing `{}` for an absent body. */
+  /** Whether the body may be absent. The handler then gets the result of parsing `{}`. */
   isBodyOptional?: true;
   /** Describes the body in the document if the handler reads the body itself. */
   rawBody?: NonNullable<RouteConfig["request"]>["body"];
-  /** 64 KiB if absent. Larger bodies require a token before they are read. */
+  /** Default: 64 KiB. Larger bodies require a token before they are read. */
   maxBodyBytes?: number;
   isBodyStreamed?: true;
   responses: Responses;
@@ -52,7 +52,7 @@ type Handled<Line extends string, Who extends Caller, Params, Query, Body> = {
   (Line extends `${string}{TYPES}${string}` ? { type: RepoType } : unknown) &
   (Line extends `${string}/${"{TYPES}" | "spaces"}/{owner}/{name}${string}` ? { repo: RepoName } : unknown);
 
-/** The token may be revoked during a long request (S112, S114). */
+/** Looks the actor up again, because the token may be revoked during a long request (S112, S114). */
 type ActorNow<Found> = Found extends { actor: infer One } ? () => Promise<One> : never;
 
 type Names<Line extends string> = Line extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
@@ -68,7 +68,7 @@ type AnswerOf<Responses> = Responses extends { 200: { content: { "application/js
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Without a required token, the body is not parsed. Core decides what the actor may do.
+ * If a required token is missing, the body is not parsed. Core decides what the actor may do.
  * @param line method and path. `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`)
  */
 export function defineRoute<
@@ -151,7 +151,7 @@ async function findActor(c: Context, who: Caller | undefined): Promise<object> {
 /** Refuses a request without a valid token before parsing the body (S138). The route still checks permissions. */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
   await requireHolder(c).catch(async (error: unknown) => {
-    // Node closes the connection if a small body stays unread. A chunked body has no known length.
+    // A small body is read, because Node closes the connection if the body stays unread. A chunked body has no known length.
     const isChunked = c.req.header("Transfer-Encoding") !== undefined;
     if (!isChunked && Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
     else c.header("Connection", "close");

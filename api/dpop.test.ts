@@ -58,7 +58,7 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     await expectRefused(await ask(`DPoP ${token}`, await key.proof("GET", other, token), other), "invalid_dpop_proof");
   });
 
-  test("as openid-client 6 does it", async () => {
+  test("is accepted as openid-client 6 sends it", async () => {
     const execute = [client.allowInsecureRequests];
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, client.None(), { execute });
     const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
@@ -124,7 +124,7 @@ describe("RFC 9449 §11.1 a proof can be used once", () => {
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("and again after a request that was refused for another reason", async () => {
+  test("although an earlier request with the proof was refused for another reason", async () => {
     const proof = await key.proof("GET", address(), token);
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);

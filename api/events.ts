@@ -19,7 +19,7 @@ export function sendEvents(c: Context, events: AsyncGenerator<string, void, unde
   return c.body(body, 200, {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store, no-transform",
-    // Some proxies buffer responses unless told not to.
+    // Without this header, some proxies buffer the response.
     "X-Accel-Buffering": "no",
   });
 }

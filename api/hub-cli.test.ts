@@ -67,7 +67,7 @@ test("the command line signs in by device code, reads whoami, renews its token, 
   expect((await whoami(renewed.body.access_token)).status).toBe(401);
 });
 
-test("the authorization page refuses its app, which has only the device flow", async () => {
+test("the authorization page refuses the command line's app, which has only the device flow", async () => {
   const query = new URLSearchParams({
     client_id: CLI_CLIENT_ID,
     response_type: "code",

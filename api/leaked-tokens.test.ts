@@ -48,7 +48,7 @@ async function jobToken(repoId: string, description = "run 7") {
   await db().ciToken.create({ data: { ...job, expiresAt: new Date(Date.now() + 60_000) } });
   return token;
 }
-/** As happens when an app refreshes in a loop (S143). */
+/** Deletes the used tokens, as the service does when an app refreshes in a loop (S143). */
 const forgetUsed = (clientId: string) => db().oAuthArtifact.deleteMany({ where: { clientId, consumedAt: { not: null } } });
 const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
 

@@ -29,7 +29,7 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
 const JSON_DEPTH_MAX = 100;
 /** Enough for a thousand repositories with all their tags. */
 const JSON_VALUES_MAX = 500_000;
-/** As many fields as the largest commit has. Distinct field names cost ten times as much as other values. */
+/** The largest commit has this many fields. Distinct field names cost ten times as much as other values. */
 const JSON_NAMES_MAX = 120_000;
 /** Shorter bodies are parsed within a few milliseconds. */
 const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;
@@ -63,7 +63,7 @@ export function refuseHeavyJson(
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      // Lists and objects count as values too, although no comma follows.
+      // Each list and each object counts as a value.
       depth += 1;
       values += 1;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
@@ -139,18 +139,18 @@ export function listOf<Item extends z.ZodType>(
 export type BodyLimit = {
   maxBytes: number;
   isStreamed?: true;
-  /** Without such a token, no body larger than a few fields is read. */
+  /** Whose token the route requires. Without such a token, no body larger than a few fields is read. */
   takesTokenOf?: "anybody" | "platform";
 };
 
-/** The route limits the body as it arrives. */
+/** For a route that limits the body itself, while the body arrives. */
 export const TRANSFER: BodyLimit = { maxBytes: Number.POSITIVE_INFINITY, isStreamed: true };
 
 const SMALL: BodyLimit = { maxBytes: SMALL_BODY_BYTES };
 
 const declared = new WeakMap<object, BodyLimit>();
 
-/** Must be the first handler of the route (S138). */
+/** This must be the first handler of the route (S138). */
 export function takesBody(limit: BodyLimit): MiddlewareHandler {
   const declaration: MiddlewareHandler = (_, next) => next();
   declared.set(declaration, limit);

@@ -8,7 +8,7 @@ import { findPresented, type PresentedPlatform } from "#core/hub/platforms/platf
 export function requirePlatform(c: Context): Promise<PresentedPlatform> {
   const known: Promise<PresentedPlatform> | undefined = c.get("platform");
   if (known) return known;
-  // Called before the body is read and again by the route, but the request counts once.
+  // This function is called before the body is read and again by the route, but the request counts only once.
   const platform = findItsPlatform(c);
   c.set("platform", platform);
   return platform;

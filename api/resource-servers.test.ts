@@ -238,7 +238,7 @@ describe("registering", () => {
     }
   });
 
-  test("S116 and removing a server are recorded, without the secret", async () => {
+  test("S116 is recorded without the secret, and so is removing a server", async () => {
     const { resource, clientId, secret } = await add(elsewhere());
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });

@@ -184,7 +184,7 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(async () => expect(await db().delivery.count({ where: { webhookId, state: "delivered" } })).toBe(4), SOON);
     const again = await follow(ada, webhookId, { "last-event-id": last });
     await vi.waitFor(() => expect(again.events().map(({ data }) => data.id)).toEqual(expect.arrayContaining(missed)), SOON);
-    // So many deliveries at once that the stream sends a reset instead of each.
+    // For so many deliveries at once, the stream sends one reset.
     await queueDeliveries(webhookId, { count: 150, dueIn: 3_600 });
     await announce(webhookId);
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);

@@ -334,7 +334,7 @@ describe("S145 responses about a repository are bounded", () => {
 });
 
 describe("S145 in the database", () => {
-  test("rows of files and chunks count", async () => {
+  test("rows of files and chunks count as stored bytes", async () => {
     const repo = await someRepo(ada);
     const xorb = await someXorb(someChunks());
     await uploadByXet(await writing(repo), { terms: [{ xorb }] });

@@ -13,7 +13,7 @@ export function generateMetadata(): Metadata {
   return { ...layoutMetadata(), title: `Not found · ${env().BRAND_NAME}` };
 }
 
-/** The same page for missing and for hidden pages (S136). */
+/** Missing and hidden pages must look the same (S136). */
 export default function GlobalNotFoundPage() {
   return (
     <RootLayout>

@@ -40,7 +40,7 @@ await runOnInstance(
       for (const [hand, token] of Object.entries(tokens)) {
         const { statements, p50, p99 } = await measure(path("closed"), token);
         const deciding = statements - open.statements;
-        // Not exactly 1, because the use of a personal access token is recorded once a minute.
+        // The limit is above 1, because the use of a personal access token is recorded once a minute.
         isGood &&= deciding < 1.1;
         console.log(
           `${members.toLocaleString("en").padStart(7)}  ${hand.padEnd(10)} ${statements.toFixed(2).padStart(12)} ` +

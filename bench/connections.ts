@@ -50,7 +50,7 @@ async function measure(): Promise<void> {
   const watch = new pg.Client({ connectionString: service.databaseUrl() ?? "", application_name: "bench" });
   try {
     const next = await requestsTo(service, receiver.url);
-    // This process's own connections have the same names.
+    // This process closes its own connections, because they have the same names as the service's.
     await Promise.all([closeConnections(), stopListening()]);
     await watch.connect();
     const over = performance.now() + SECONDS * 1_000;

@@ -153,7 +153,7 @@ export async function preparePushes(target: Target, directory: string, lanes: nu
   };
 }
 
-/** Undefined if nginx or the CGI program is not installed. */
+/** Returns undefined if nginx or the CGI program is not installed. */
 async function nginxHost(directory: string): Promise<Host | undefined> {
   const has = (program: string) => spawnSync(program, ["-h"], { stdio: "ignore" }).error === undefined;
   if (!existsSync(BACKEND) || !has("nginx") || !has("fcgiwrap")) return undefined;

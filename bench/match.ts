@@ -30,7 +30,7 @@ await runOnInstance(
       await asOwner("vacuum analyze webhook_watch");
       const ms = await measure(target, ownerId);
       first ||= ms;
-      // Generous, because other work on the machine causes large differences.
+      // The limit is generous, because other work on the machine causes large differences.
       isGood &&= ms / first < 2;
       console.log(`${String(size).padStart(9)} ${ms.toFixed(3).padStart(9)} ${(ms / first).toFixed(2).padStart(6)}  < 2`);
     }

@@ -3,7 +3,7 @@ import type { Prepared } from "./load.ts";
 import { authorizeUrl, REDIRECT_URI, type Target, verifier } from "./targets.ts";
 
 const USER_EMAIL = "urn:huggingface:token-type:user-email";
-/** Requests with the same token could share lookups. */
+/** Requests use many tokens, because requests with the same token could share lookups. */
 const TOKENS = 50;
 
 export const form = { "content-type": "application/x-www-form-urlencoded" };

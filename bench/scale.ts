@@ -52,7 +52,7 @@ export async function benchScale(rounds: number): Promise<void> {
     const pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
     let idle: Cpu;
     try {
-      // After the operations, maintenance of the pushed repositories would count as idle use.
+      // The idle use is measured first. After the operations, maintenance of the pushed repositories would count as idle use.
       await delay(15_000);
       idle = await usedBy(pids, () => delay(15_000));
       for (const operation of await operationsOf(service, receiver, directory)) rows.push(await measure(operation, pids, rounds));
@@ -149,7 +149,7 @@ async function usedSoFar({ web, worker, database }: Pids): Promise<Cpu> {
   return { ...cpu, seconds: performance.now() / 1_000 };
 }
 
-/** On a busy machine a round takes longer, and contains more of the work that a service always does. */
+/** Subtracts the work of an idle service. On a busy machine a round takes longer, and contains more of this work. */
 function withoutIdle(row: Row, idle: Cpu): Row {
   const without = (cpu: Cpu) => each((part) => Math.max(0, cpu[part] - (idle[part] * cpu.seconds) / idle.seconds));
   return rowOf(row, row.rounds.map(without));

@@ -190,7 +190,7 @@ export async function inLanes<T>(count: number, make: () => Promise<T>, lanes = 
   return made;
 }
 
-/** Most HTTP requests from one IP address would be refused. */
+/** Writes to the database, because the service would refuse most HTTP requests from one IP address. */
 async function insertDeviceCodes(clientId: string): Promise<string[]> {
   const iat = Math.floor(Date.now() / 1000);
   const params = { client_id: clientId, scope: "openid profile" };

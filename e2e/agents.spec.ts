@@ -26,7 +26,7 @@ test("an agent that knows only another service's URL gets access to it", async (
     grant_types: ["authorization_code", "refresh_token"],
   });
   const agent = new Agent({ clientMetadataUrl: document.clientId });
-  // RFC 8252 §7.3.
+  // The agent listens at a loopback address (RFC 8252 §7.3).
   const waiting = createServer((_req, res) => res.end("You can close this tab.")).listen(
     Number(new URL(CALLBACK).port),
     "127.0.0.1",

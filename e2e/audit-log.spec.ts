@@ -78,7 +78,7 @@ test("the operator exports everything, and the export is recorded; for others th
   expect(file.suggestedFilename()).toBe("audit-log-installation.csv");
   expect(await readFile(await file.path(), "utf8")).toMatch(/^id,created_at,type,message/);
   await page.reload();
-  // Not necessarily the latest entry, because other users act at the same time.
+  // The entry may not be the latest, because other users act at the same time.
   await expect(page.getByRole("listitem").filter({ hasText: "opal exported the audit log as csv" }).first()).toBeVisible();
   await expectAccessible(page);
   expect(await admin<{ ok: boolean }>(demo, "audit", "verify")).toMatchObject({ ok: true, flaw: null });

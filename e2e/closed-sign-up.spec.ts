@@ -3,7 +3,7 @@ import { type FreshService, startFreshService } from "./support/demo.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
 import { underMouse } from "./support/permissions-modal.ts";
 
-/** On the demo, other stories sign people up at the same time. */
+/** This story has its own service, because other stories sign people up on the demo at the same time. */
 const test = base.extend<object, { service: FreshService }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads which fixtures are wanted from this pattern.

@@ -64,7 +64,7 @@ for (const hasScripts of [true, false]) {
         () => row.getByRole("button", { name: "Cancel" }).click(),
         () => page.keyboard.press("Escape"),
         () => page.getByRole("heading", { level: 1 }).click(),
-        // By keyboard, because the question covers this button for the mouse.
+        // The keyboard is used, because the question covers this button for the mouse.
         () => apps.app("Copper Kite").first().getByText("Revoke").first().press("Enter"),
       ];
       for (const close of hasScripts ? waysToClose : [() => trigger.click()]) {

@@ -4,7 +4,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken } from "./support/git-repository.ts";
 
-/** The rebuilt service no longer knows the page's actions. */
+/** Makes the page's actions unknown to the service, as after an update. */
 async function makeStale(page: Page): Promise<void> {
   const renamed = (text: string) => text.replace(/\b[0-9a-f]{42}\b/g, (id) => id.slice(0, 2) + "0".repeat(40));
   await page.route("**/*", async (route: Route) => {

@@ -59,7 +59,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   baseURL: ({ demo }, use) => use(demo.origin),
-  // A story leaves pages, cookies, and rows of users whom no other story knows.
+  // A story leaves behind pages and cookies, which are removed, and rows of users whom no other story knows.
   context: async ({ keptContext, javaScriptEnabled }, use) => {
     const context = await keptContext(javaScriptEnabled ?? true);
     await use(context);

@@ -184,7 +184,7 @@ test("a document that breaks a rule is refused in words that its developer can u
   }
 });
 
-// Other systems would need `sudo ifconfig lo0 alias 127.0.0.2` first.
+// Systems other than Linux would need `sudo ifconfig lo0 alias 127.0.0.2` first.
 const hasOtherHost = process.platform === "linux";
 
 (hasOtherHost ? test : test.skip)(

@@ -43,7 +43,7 @@ async function areAccepted(
   return answer.status() === 200;
 }
 
-/** RFC 7523. */
+/** Authenticates the app by a client assertion (RFC 7523). */
 async function isKeyAccepted(request: APIRequestContext, clientId: string, key: KeyObject): Promise<boolean> {
   const { issuer } = await (await request.get("/.well-known/openid-configuration")).json();
   const client_assertion = await new SignJWT({ jti: randomUUID() })

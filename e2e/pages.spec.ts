@@ -5,7 +5,7 @@ import { screens } from "./support/screens.ts";
 
 const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
-/** Each screen sets its own URL and cookies. */
+/** All screens share one page, because each screen sets its own URL and cookies. */
 let kept: Page | undefined;
 
 test.describe("accessible in both themes, on a phone and on a desktop", () => {

@@ -4,7 +4,10 @@ import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments
 import { describeFailure, EXIT, printable } from "./admin/report.ts";
 import { runCommand } from "./admin/run-command.ts";
 
-/** `npm run --silent admin -- user create …`. Results go to standard output, errors to standard error, with `--json` as one JSON object. */
+/**
+ * `npm run --silent admin -- user create …`. Results go to standard output, errors to standard error. With `--json`, each is one JSON
+ * object.
+ */
 const argv = process.argv.slice(2);
 let request: Request | undefined;
 

@@ -20,7 +20,7 @@ const summaries: Record<TestKind, string> = {
   "discussion.comment.delete": "A comment was deleted",
 };
 
-/** In the order of the union in the SDK. */
+/** The names are in the order of the union in the SDK. */
 const names = [
   "RepositoryEvent",
   "RepositoryMovedEvent",

@@ -88,7 +88,7 @@ export const namedSchemas = {
   ...eventSchemas,
 };
 
-/** Replaces equal schemas by references to one named schema, so that routes and SDK need no names. */
+/** Equal schemas are replaced by references to one named schema, so that routes and the SDK need no names. */
 
 type Named = Record<string, ApiSchema>;
 

@@ -6,7 +6,7 @@ import { scopesFor } from "./security.ts";
 export type Caller = "anyone" | "token" | "user" | "platform";
 
 export type Operation = {
-  /** Never change this name of a function in generated clients. */
+  /** The name of a function in generated clients, which must never change. */
   operationId: string;
   /** The action that core passes to `may`. The document's scopes follow from the action. */
   action?: Action;

@@ -1,4 +1,4 @@
-/** In the order of the reference. The first matching pattern applies. */
+/** The tags are in the order of the reference. The first matching pattern applies. */
 export const tags: readonly { name: string; description: string; of: RegExp }[] = [
   {
     name: "OAuth",

@@ -48,7 +48,7 @@ export const appRoutes = [
     async handle({ c, actor, params, query: { p } }) {
       const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
       if (p < pageCount) linkNextPage(c, { p: p + 1 });
-      // Empty after the last page, so that a program that counts up ends.
+      // The list is empty after the last page, so that a program that requests page after page ends.
       return p > pageCount ? [] : apps.map(listedAppJson);
     },
   }),

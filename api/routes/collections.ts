@@ -180,7 +180,7 @@ export const collectionRoutes = [
 function parseItem(text: string): RepoName[] {
   const [segment = "", owner, name, ...rest] = text.split("/");
   const type = repoTypeOfSegment(segment);
-  // No collection here contains papers or collections.
+  // Clients may name papers and collections, which no collection here contains.
   if (!type && owner !== undefined) return [{ type: "model", owner: "", name: "" }];
   if (!type || !owner || !name || rest.length > 0) {
     throw invalidRequest("item: write models/owner/name, datasets/owner/name or spaces/owner/name.", "item");

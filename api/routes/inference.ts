@@ -39,7 +39,7 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
   return c.json(modelJson(model), 200, { "Cache-Control": "no-store" });
 });
 
-/** Conversations may contain pictures. */
+/** The limit is high, because conversations may contain pictures. */
 const CONVERSATION = { maxBytes: 16 * 1024 * 1024, takesTokenOf: "anybody" } as const;
 
 for (const endpoint of inferenceEndpoints) {
@@ -87,7 +87,7 @@ async function jsonText(c: Context): Promise<string> {
   return c.req.text();
 }
 
-/** Clients distinguish failures by `type` and `code`. An absent `code` equals ours. */
+/** Clients distinguish failures by `type` and `code`. Without `code`, our own code is sent. */
 const words: Record<ErrorCode, { type: string; code?: string }> = {
   invalid_request: { type: "invalid_request_error" },
   payload_too_large: { type: "invalid_request_error" },

@@ -43,7 +43,7 @@ const storedRepoSchema = z.object({
 
 const tagsByTypeSchema = z.object({ other: z.array(z.object({ id: z.string(), label: z.string(), type: z.string() })) });
 
-/** Existing clients send these filters, but ignoring one would give a wrong result. */
+/** Existing clients send these filters. They are refused, because ignoring one would give a wrong result. */
 const unsupported = ["apps", "gated", "inference", "inference_provider", "library", "pipeline_tag", "trained_dataset"] as const;
 
 export const repoRoutes = [
@@ -267,7 +267,7 @@ export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, 
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
 }
 
-/** Without an owner, the name is the caller's. @throws ServiceError `invalid_request` with the field */
+/** A name without an owner belongs to the caller. @throws ServiceError `invalid_request` with the field */
 export function parseFullName(text: string, type: RepoType, ownHandle: string, field: string): RepoName {
   const parts = text.split("/");
   const [name, owner = ownHandle] = parts.reverse();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The reference client's `ShardUploadEvent`. */
+/** A line has the form of the reference client's `ShardUploadEvent`. */
 export type ProgressLine =
   | { type: "result" }
   | { type: "validating"; verified: number; total: number }

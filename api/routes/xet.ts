@@ -97,7 +97,7 @@ xetRoutes.post(`${cas}/v1/xorbs/default/:hash`, takesBody(TRANSFER), async (c: C
   return c.json({ was_inserted: await storeXorb(repo, { hash, size }, { content, mayStill }) });
 });
 
-/** The body of a shard stays on disk until its entries are checked (S145). */
+/** Shards take slots, because the body of a shard stays on disk until the shard's entries are checked (S145). */
 const shards = fairQueue({ name: "xet_shards", slots: 24, waitMaxMs: 90_000 });
 
 async function takeShard(c: Context<{ Bindings: HttpBindings }>): Promise<void> {

@@ -47,7 +47,7 @@ export async function accessToken({ id: accountId }: TestPerson, grant: Grant, h
   return token;
 }
 
-/** Creating a token would require recent authentication, and the number for each user is limited. */
+/** The row is written directly, because the service requires recent authentication and limits the number for each user. */
 export async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };

@@ -69,7 +69,7 @@ function resolve(document: ApiDocument, response: ApiResponse | undefined): ApiR
   return response?.$ref ? document.components.responses[response.$ref.split("/").at(-1) ?? ""] : response;
 }
 
-/** The most specific first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
+/** Returns the most specific route first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
 function routesOf({ paths }: ApiDocument): Route[] {
   return Object.entries(paths)
     .map(([path, operations]) => ({

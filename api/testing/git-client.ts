@@ -9,7 +9,7 @@ import { gitLauncher } from "#core/hub/git/git-launcher.ts";
 
 export type GitRun = { status: number | null; out: string; err: string };
 
-/** Ignores this machine's git settings. A git launcher gives git a twentieth of the processor time. */
+/** Ignores this machine's git settings. Through a git launcher, starting git takes a twentieth of the processor time. */
 export async function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
   const env = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** RFC 9728 for the token's source, RFC 7662 for introspection. */
+/** The server names the source of its tokens (RFC 9728) and introspects tokens (RFC 7662). */
 export async function startMcpServer(authorizationServer: string) {
   let credentials = "";
   const server = createServer(async (req, res) => {

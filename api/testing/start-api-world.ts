@@ -21,7 +21,7 @@ export async function startApiWorld() {
   const world = await startWorld((req, res) => {
     if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
     else {
-      // The same context that server/handle-request.ts provides for all doors.
+      // Requests get the context that server/handle-request.ts provides for all doors.
       const whenClosed = (listener: () => void) => {
         res.once("close", listener);
         return () => void res.off("close", listener);
@@ -31,7 +31,7 @@ export async function startApiWorld() {
   });
   return {
     ...world,
-    /** As `operationId status`. */
+    /** The operations that were called, each as `operationId status`. */
     answered: (): ReadonlySet<string> => checker?.checked.seen ?? new Set(),
     stop: async (): Promise<void> => {
       await world.stop();

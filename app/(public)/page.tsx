@@ -270,7 +270,7 @@ function Feature({ title, text, links, children }: FeatureProps) {
 
 type PictureProps = Readonly<{ name: string; width: number; height: number; alt: string }>;
 
-/** Taken by `npm run shots`, in the reader's theme. */
+/** Shows a screenshot in the reader's theme. `npm run shots` takes the screenshots. */
 async function Picture({ name, width, height, alt }: PictureProps) {
   const theme = await chosenTheme();
   const src = (of: string) => `/landing/${name}-${of}.webp`;

@@ -11,7 +11,7 @@ import { submittedValues } from "./submitted-values.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
-/** Empty outside an `ActionForm`, so that fields also work in a plain `<form>`. */
+/** Returns an empty state outside an `ActionForm`, so that fields also work in a plain `<form>`. */
 export function useFormState(): FormState {
   return use(FormStateContext);
 }
@@ -19,15 +19,15 @@ export function useFormState(): FormState {
 export type ActionFormProps = Readonly<{
   action: FormAction;
   values?: FormValues;
-  /** For assistive technology if no heading names the form. */
+  /** The accessible name of a form that has no heading. */
   label?: string;
   className?: string;
   children: ReactNode;
 }>;
 
-/** Browser validation is off, so that all messages come from one place. */
+/** The browser's own validation is off, so that all messages look the same. */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
-  // Without JavaScript, the browser sends the form with the action's ID.
+  // The server renders the action itself, because without JavaScript the browser sends the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);
@@ -74,7 +74,7 @@ export type SubmitButtonProps = ButtonLook &
     className?: string;
   }>;
 
-/** While sending, the button stays focusable, because a disabled button would lose the keyboard focus. */
+/** The button stays focusable while the form is being sent, because a disabled button would lose the keyboard focus. */
 export function SubmitButton({ children, name, value, className, variant = "primary", size, isWide }: SubmitButtonProps) {
   const { pending, data } = useFormStatus();
   const isPressed = pending && (name === undefined || data?.get(name) === value);
@@ -118,7 +118,7 @@ const STALE =
   "The service was updated while this page was open. Nothing was changed. Copy the text that you still need, then reload the page and try again.";
 const UNSENT = "The server did not respond. Check your connection, and try again if the change was not made.";
 
-/** A failed request would replace the form and the input with app/global-error.tsx. */
+/** Returns a failed request as a message. Otherwise app/global-error.tsx would replace the form and the input. */
 function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {

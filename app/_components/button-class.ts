@@ -1,7 +1,7 @@
 import { classNames } from "./class-names.ts";
 
 const variants = {
-  /** At most one on a page. */
+  /** A page has at most one primary button. */
   primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
   secondary: "border-line bg-surface text-ink hover:bg-sunken",
   danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",
@@ -12,7 +12,7 @@ const variants = {
 const sizes = {
   medium: "h-10 gap-2 px-4 text-body",
   small: "h-8 gap-1.5 px-3 text-small",
-  /** Needs an `aria-label`. */
+  /** Buttons of this size need an `aria-label`. */
   icon: "size-8 shrink-0",
 } as const;
 

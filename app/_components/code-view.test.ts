@@ -35,6 +35,6 @@ describe("highlight", () => {
     expect(await highlight(text, "a.ino")).toBeUndefined();
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(1_000);
-    // The subprocess has a low priority, and its limit counts only processor time.
+    // The limit counts only processor time, and the subprocess has a low priority, so the test may take long.
   }, 120_000);
 });

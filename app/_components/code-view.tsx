@@ -4,7 +4,7 @@ import { withHtml } from "./safe-html.ts";
 
 type CodeViewProps = Readonly<{
   text: string;
-  /** The name decides the language. */
+  /** The file's name, which decides the language. */
   name: string;
 }>;
 
@@ -33,7 +33,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   );
 }
 
-/** There may be thousands of links, so the Tab key stops once for the whole text. */
+/** The Tab key stops once for all line numbers, because there may be thousands. */
 function lineNumbers(count: number): SafeHtml {
   const links = Array.from({ length: count }, (_, index) => {
     const line = index + 1;

@@ -9,7 +9,7 @@ type DiffViewProps = Readonly<{
   diff: Diff;
   /** Without this function there are no links to files. */
   hrefOf?: (file: DiffFile) => string | undefined;
-  /** Set if the reader may not see the lines. */
+  /** The text that replaces the lines if the reader may not see them. */
   withheld?: string;
 }>;
 
@@ -116,7 +116,7 @@ function noteOf({ oldMode, newMode, hunks, isBinary, isCut, status }: DiffFile, 
 
 type DiffLinesProps = Readonly<{ label: string; hunks: readonly DiffHunk[] }>;
 
-/** The style is in content.css, because there are thousands of lines. */
+/** The style is in content.css, because classes on thousands of lines would make the page large. */
 export function DiffLines({ label, hunks }: DiffLinesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)

@@ -13,7 +13,7 @@ type FieldFrameProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** For the control's `aria-describedby`. */
+/** Returns the value of the control's `aria-describedby`. */
 export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: ReactNode }): string | undefined {
   return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined;
 }
@@ -27,7 +27,7 @@ export function FieldError({ id, error }: Readonly<{ id: string; error: ReactNod
   );
 }
 
-/** The control must set the id, `describedBy()` and `aria-invalid`. */
+/** The control must set `id`, `aria-describedby` (with `describedBy()`) and `aria-invalid`. */
 export function FieldFrame({ id, label, hint, error, isOptional, aside, children }: FieldFrameProps) {
   return (
     <div className="grid gap-1.5">

@@ -14,7 +14,7 @@ type FieldProps = Readonly<{
   error?: string;
   isOptional?: boolean;
   aside?: ReactNode;
-  /** Browsers neither complete nor correct these values. */
+  /** For values that browsers must neither complete nor correct, such as IDs. */
   isMono?: boolean;
 }> &
   Omit<ComponentProps<"input">, "name" | "id" | "type"> &
@@ -136,7 +136,7 @@ type PasswordFieldProps = Readonly<{
 export function PasswordField({ name, label, autoComplete, hint: rule, aside }: PasswordFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
-  // The error repeats the rule.
+  // The error repeats the rule, so the hint is left out.
   const hint = error ? undefined : rule;
   const [isShown, setShown] = useState(false);
   const Icon = isShown ? EyeOff : Eye;
@@ -192,7 +192,7 @@ export function ChoiceRow(props: ChoiceRowProps) {
       )}
     >
       <input
-        // React's reset after an action must not restore the first value.
+        // After an action, React resets the input to its first state. A new key restores the kept state.
         key={String(isChecked)}
         type={type}
         name={name}
@@ -243,7 +243,7 @@ export function Choices({ legend, isLegendHidden, name, options, defaultValue, c
   );
 }
 
-/** Undefined if the form was not sent and has no value of this name. */
+/** Whether the submitted form had this value. Undefined if the form was not submitted and has no value of this name. */
 function isKept({ values, isSubmitted }: FormState, name: string, value: string): boolean | undefined {
   const kept = values[name];
   if (kept === undefined) return isSubmitted ? false : undefined;
@@ -252,16 +252,16 @@ function isKept({ values, isSubmitted }: FormState, name: string, value: string)
 
 type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEnd">;
 
-/** React resets a text area during hydration, possibly in the middle of a sentence. */
+/** Restores what the user typed before hydration, because React resets a text area during hydration. */
 function useEarlyInput(id: string): void {
-  // An effect would run after the reset. On a page that the browser rendered, the element does not exist yet.
+  // The text is read during rendering, because an effect would run after the reset.
   const [typed] = useState(() => readTyped(id));
   useLayoutEffect(() => {
     const area = typed && find(id);
     if (!area) return;
     // The user has typed since the value was read.
     if (area.value !== area.defaultValue) return;
-    // A selection that the user made since then stays.
+    // Nothing was typed or selected before hydration.
     if (typed.value === area.value && typed.selectionEnd === 0) return;
     if (typed.value !== area.value) area.value = typed.value;
     area.setSelectionRange(typed.selectionStart, typed.selectionEnd);

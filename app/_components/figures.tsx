@@ -44,7 +44,7 @@ type MeterProps = Readonly<{
 }>;
 
 const WIDTH = 1_000;
-/** Makes a small amount visible. Zero draws nothing. */
+/** The least width of the bar, so that a small amount is visible. Zero draws nothing. */
 const SMALLEST = 8;
 const NEARLY_FULL = 0.9;
 

@@ -7,13 +7,13 @@ export type RevealedSecret = Readonly<{ label: string; value: string }>;
 export type FormState = Readonly<{
   /** Never contains passwords or secrets. */
   values: FormValues;
-  /** If set, a checkbox without a value was unticked. */
+  /** Set after the form was submitted. A checkbox without a value was then unticked. */
   isSubmitted?: boolean;
-  /** By the field's name. */
+  /** The messages about fields, by the field's name. */
   errors: Readonly<Record<string, string>>;
   message?: Readonly<{ tone: "good" | "bad"; text: string }>;
   secret?: RevealedSecret;
-  /** Null if there is nothing to show. */
+  /** The rendered preview. Null if there is nothing to show. */
   preview?: SafeHtml | null;
 }>;
 

@@ -92,7 +92,7 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // Leads to the last page if the requested page no longer exists.
+  // Redirects to the last page if the requested page no longer exists.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -119,13 +119,13 @@ const wholeOf = <Item,>(items: readonly Item[]) => ({ items, page: 1, pageSize: 
 
 type PaginationProps = Readonly<{
   label: string;
-  /** From 1. */
+  /** The number of the page, counted from 1. */
   page: number;
   pageSize: number;
   total: number;
   /** Set if the number of items on a page depends on their length. The text then counts only pages. */
   isByLength?: boolean;
-  /** Must include the filter. */
+  /** The returned URL must contain the list's filter. */
   hrefOf: (page: number) => string;
 }>;
 

@@ -7,7 +7,7 @@ import { type TimeLook, timeInZone } from "./time-words.ts";
 const never = () => () => undefined;
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** UTC on the server and until the page's scripts run. */
+/** Returns UTC on the server and until the page's scripts run. */
 export function useTimeZone(): string {
   return useSyncExternalStore(never, ownZone, () => "UTC");
 }

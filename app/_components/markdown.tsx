@@ -9,7 +9,7 @@ type MarkdownProps = Readonly<{
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
-/** A link leads to the rest of a file, and Next sends a page's text twice. */
+/** A long file is cut, because Next sends a page's text twice. A link leads to the rest of the file. */
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** core/hub/markdown/schema.ts decides what the Markdown may contain. */

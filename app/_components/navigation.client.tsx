@@ -8,9 +8,9 @@ import { classNames } from "./class-names.ts";
 
 type LinkTarget = Readonly<{
   href: string;
-  /** By default `href` and the paths below it. */
+  /** The paths at which the link is marked as current, with all paths below. Default: `href`. */
   section?: string | readonly string[];
-  /** Set if pages below `href` have links of their own. */
+  /** Set if only the path itself counts, because pages below `href` have links of their own. */
   isExact?: boolean;
 }>;
 
@@ -64,12 +64,12 @@ export function NavMenu({ label, pages, children }: NavMenuProps) {
   );
 }
 
-/** The layout stays while the page changes. */
+/** Closes a popover of the layout when the page changes, because the layout itself stays. */
 export function HideOnNavigation({ popoverId }: Readonly<{ popoverId: string }>) {
   const path = usePathname();
   const shown = useRef(path);
   useEffect(() => {
-    // Not for the first page, because the popover may have been opened before the scripts ran.
+    // Nothing is closed on the first page, because the popover may have been opened before the scripts ran.
     if (shown.current === path) return;
     shown.current = path;
     document.getElementById(popoverId)?.hidePopover();

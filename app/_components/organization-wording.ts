@@ -29,7 +29,7 @@ export const planNames: Record<OrganizationPlan | "free", string> = {
   academia: "Academia",
 };
 
-/** Apps that a member allows to access the organization see the plan's name. */
+/** Apps with access to the organization see the plan's name. */
 export const planSentences: Record<OrganizationPlan | "free", string> = {
   free: "Everything except token exchange and the export of the audit log.",
   team: "Everything except token exchange.",

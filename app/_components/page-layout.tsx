@@ -29,7 +29,7 @@ export function PageColumn({ notice, children, ...header }: PageColumnProps) {
 export type PageHeaderProps = Readonly<{
   title: ReactNode;
   description?: ReactNode;
-  /** Outermost first. */
+  /** Links to the pages above this page, the outermost first. */
   trail?: ReadonlyArray<Readonly<{ href: string; label: ReactNode }>>;
   status?: ReactNode;
   actions?: ReactNode;
@@ -87,7 +87,7 @@ export type SectionCardProps = Readonly<{
   description?: ReactNode;
   action?: ReactNode;
   isDanger?: boolean;
-  /** For rows, which have their own padding. */
+  /** Leaves out the padding, for rows that have padding of their own. */
   isFlush?: boolean;
   children: ReactNode;
 }>;
@@ -113,7 +113,7 @@ export function SectionCard({ title, description, action, isDanger, isFlush, chi
 
 type CardProps = Readonly<{ children: ReactNode; className?: string }>;
 
-/** Has no padding, so that rows run to the edge. */
+/** The card has no padding, so that rows run to the edge. */
 export function Card({ children, className }: CardProps) {
   return <div className={classNames("rounded-card border border-line bg-surface", className)}>{children}</div>;
 }
@@ -131,7 +131,7 @@ type FormMessageProps = Readonly<{
   className?: string;
 }>;
 
-/** Failures interrupt a screen reader, other messages wait. */
+/** A failure interrupts a screen reader. Other messages wait. */
 export function FormMessage({ tone = "neutral", children, className }: FormMessageProps) {
   const { Icon, className: look } = looks[tone];
   return (

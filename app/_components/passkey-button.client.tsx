@@ -68,7 +68,7 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 class Refusal extends Error {}
 
 async function answerOf(ask: () => Promise<PasskeyOptions>) {
-  // Loaded on use, because most users have no passkey.
+  // The library is loaded on use, because most users have no passkey.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
   if (!browserSupportsWebAuthn())
     throw new Refusal("This browser does not support passkeys. Use another browser or another method.");
@@ -83,10 +83,7 @@ async function answerOf(ask: () => Promise<PasskeyOptions>) {
 const isUnanswered = (error: unknown): boolean =>
   error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name);
 
-/**
- * The message for a failure. Browsers mostly do not say why a passkey failed: a timeout and a refusal must look the same to the site
- * (WebAuthn Level 3 §14.5.1).
- */
+/** Browsers mostly hide why a passkey failed, because a timeout and a refusal must look the same to a site (WebAuthn Level 3 §14.5.1). */
 function explain(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {

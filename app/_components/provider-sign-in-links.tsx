@@ -14,7 +14,7 @@ export async function ProviderSignInLinks({ next }: Readonly<{ next: string }>) 
       <ul className="grid gap-2.5" aria-label="Sign in elsewhere">
         {providers.map(({ slug, name }) => (
           <li key={slug}>
-            {/* Must not be prefetched, because the link leads to another site. */}
+            {/* Next must not prefetch the link, because the link leads to another site. */}
             <a className={buttonClass({ isWide: true }, "min-w-0")} href={providerSignInPath(slug, { next })}>
               <span className="min-w-0 truncate">Continue with {name}</span>
               <ExternalLink className="size-4 shrink-0 text-muted" aria-hidden="true" />

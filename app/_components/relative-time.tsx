@@ -36,13 +36,13 @@ export function relativeTime(at: Date, now: Date): string {
   return relativeWords(at, now) ?? timeInZone(at, "date");
 }
 
-/** Undefined for a time more than a month away. */
+/** Returns undefined for a time more than a month away. */
 function relativeWords(at: Date, now: Date): string | undefined {
   const seconds = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(seconds) < MINUTE) return seconds > 0 ? "in a moment" : "just now";
   const step = steps.find(({ until }) => Math.abs(seconds) < until);
   if (!step) return undefined;
-  // Almost 7 days from now is "in 7 days". Almost 7 days ago is not a week yet.
+  // Future times are rounded: almost 7 days from now is "in 7 days". Past times are cut off: almost 7 days ago is not a week yet.
   const count = seconds > 0 ? Math.round(seconds / step.seconds) : Math.trunc(seconds / step.seconds);
   return words.format(count, step.unit);
 }

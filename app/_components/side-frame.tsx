@@ -23,9 +23,9 @@ export function SideFrame({ navigation, children }: SideFrameProps) {
 export type NavPage = Readonly<{
   href: string;
   label: string;
-  /** By default `href`. */
+  /** The paths at which the page is marked as current, with all paths below. Default: `href`. */
   section?: string | readonly string[];
-  /** Set if the path of another page in the navigation begins with this path. */
+  /** Set if only the path itself counts, because the path of another page begins with this path. */
   isExact?: boolean;
 }>;
 

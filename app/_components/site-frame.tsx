@@ -27,9 +27,9 @@ const own = [
 
 type SiteFrameProps = Readonly<{
   children: ReactNode;
-  /** Without `width`, `children` contains `<main id="main">`. */
+  /** Without `width`, `children` must contain `<main id="main">`. */
   width?: "page" | "reading";
-  /** Needed because paths of models do not begin with `/models`. */
+  /** The path of a model's pages. These paths do not begin with `/models`. */
   modelPath?: string | undefined;
 }>;
 
@@ -107,7 +107,7 @@ function SkipLink() {
 
 type BrowseMenuProps = Readonly<{
   links: ReadonlyArray<Readonly<{ href: string; label: string }>>;
-  /** For visitors, who have no account menu with the switch. */
+  /** Set for visitors, who have no account menu and so no theme switch. */
   isThemeShown: boolean;
 }>;
 

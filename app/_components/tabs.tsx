@@ -6,7 +6,7 @@ type TabsProps = Readonly<{
   tabs: ReadonlyArray<Readonly<{ label: string; content: ReactNode }>>;
 }>;
 
-/** Radio buttons underneath, so tabs need no JavaScript. */
+/** Tabs are radio buttons, which need no JavaScript. */
 export function Tabs({ label, tabs }: TabsProps) {
   const id = useId();
   return (
@@ -25,7 +25,7 @@ export function Tabs({ label, tabs }: TabsProps) {
 
 type LinkTabsProps = Readonly<{
   label: string;
-  /** By the value of `tab` in the URL. A URL without `tab` shows the first part. */
+  /** The labels by the value of `tab` in the URL. A URL without `tab` shows the first part. */
   parts: Readonly<Record<string, string>>;
   path: string;
   current: string;

@@ -23,7 +23,7 @@ export const timeLooks = {
 
 export type TimeLook = keyof typeof timeLooks;
 
-// Each formatter has tens of kilobytes outside the JavaScript heap, which the garbage collector does not see.
+// Formatters are kept, because each has tens of kilobytes outside the JavaScript heap, which the garbage collector does not see.
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 export function timeInZone(at: Date, look: TimeLook, timeZone = "UTC"): string {

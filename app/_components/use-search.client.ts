@@ -5,12 +5,12 @@ import { useEffect, useState } from "react";
 const PAUSE_MS = 150;
 
 type Found<Item> = {
-  /** While the search runs, these are the results of an earlier text. */
+  /** While a search runs, these are the results for an earlier text. */
   items: readonly Item[];
   state: "searching" | "found" | "failed";
 };
 
-/** Drops responses for earlier texts. @param path the route that responds to `?search=` with `{items}` */
+/** Ignores responses for earlier texts. @param path the route that responds to `?search=` with `{items}` */
 export function useSearch<Item>(path: string, typed: string): Found<Item> {
   const search = typed.trim();
   const [last, setLast] = useState<Found<Item> & { search: string }>({ search: "", items: [], state: "found" });

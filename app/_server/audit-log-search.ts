@@ -8,7 +8,7 @@ export type AuditSearch = Readonly<{
   search: string;
   /** A scope of types, such as `oauth_app`. Empty for all. */
   kind: string;
-  /** Empty for all. */
+  /** The last days to search. Empty for all. */
   days: string;
   before: string;
   after: string;
@@ -29,13 +29,13 @@ export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSear
   };
 }
 
-/** In the API's query syntax, which the export also uses. */
+/** Returns the search in the API's query syntax, which the export also uses. */
 export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
   const since = days && new Date(now.getTime() - Number(days) * 24 * 60 * 60 * 1000).toISOString().slice(0, 16);
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
 }
 
-/** An invalid search gives the problem and all entries. A search that took too long gives only the problem. */
+/** Returns all entries and the problem if the search is invalid. Returns only the problem if the search took too long. */
 export async function readAuditPage(
   person: Person,
   scope: AuditScope,

@@ -18,12 +18,12 @@ export async function continueSignIn(outcome: SignInOutcome, next: string): Prom
   redirect(next);
 }
 
-/** As the browser sent it. Only core can tell whether the token is valid. */
+/** Returns what the browser sent. Only core can tell whether the token is valid. */
 export async function secondStepToken(): Promise<string | undefined> {
   return (await cookies()).get(secondStepCookie().name)?.value;
 }
 
-/** Outlives the sign-out and does not say who is signed in now. */
+/** The token outlives a sign-out, and does not say who is signed in now. */
 export async function knownDeviceToken(): Promise<string | undefined> {
   return (await cookies()).get(knownDeviceCookie().name)?.value;
 }

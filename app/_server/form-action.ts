@@ -10,7 +10,7 @@ import { requestOrigin } from "./request-origin.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
-  /** The first bound arguments are for the scope. */
+  /** How many of the bound arguments are for the scope. These arguments come first. */
   argumentCount: Own["length"];
   /** Redirects a visitor to the sign-in page. The browser sends the bound arguments back, so they may have any value. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
@@ -102,7 +102,7 @@ function failed(form: SubmittedForm, error: unknown): FormState {
   return { values: form.echo(), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
 }
 
-/** A message goes to the whole form if the form has no such field. */
+/** A message about a field that the form lacks is shown above the form. */
 function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormState {
   const [first] = refusals;
   if (first) setPageStatus(first.status, first.retryAfterSeconds);
@@ -121,7 +121,7 @@ export function requireConfirmation(confirmation: string, name: string): void {
   throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
 }
 
-/** `name` is the part's key in `Fields`. @throws ServiceError that names the field at fault */
+/** `name` is the field's key in `Fields`. @throws ServiceError that names the field at fault */
 type Reader<T> = (form: SubmittedForm, name: string) => T | Promise<T>;
 
 /** `core` decides for all doors which values are valid. */
@@ -134,7 +134,7 @@ export const text = (form: SubmittedForm, name: string): string => form.text(nam
 /** Keeps spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
-/** Null for an empty field. */
+/** Returns null for an empty field. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);
@@ -143,7 +143,7 @@ export const ticked = (form: SubmittedForm, name: string): boolean => form.isTic
 
 export const localPath = (form: SubmittedForm, name: string): string => nextPath(form.text(name));
 
-/** Null when the box `removeLogo` of `logo` is ticked. Undefined leaves the image unchanged. */
+/** Returns null if the box to remove the image is ticked, such as `removeLogo` for `logo`. Undefined leaves the image unchanged. */
 export async function image(form: SubmittedForm, name: string): Promise<Uint8Array | null | undefined> {
   const isRemoved = form.isTicked(`remove${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   return (await form.file(name)) ?? (isRemoved ? null : undefined);

@@ -36,7 +36,7 @@ export const requireOrganizationPage = cache(async (name: string): Promise<Organ
   return { organization, person, role: standing?.role, restrictions: standing?.restrictions ?? [], isManager };
 });
 
-/** Below `/organizations/<name>`. Empty for the overview. */
+/** A path below `/organizations/<name>`. Empty for the overview. */
 export type OrganizationPageName =
   | ""
   | "members"

@@ -1,6 +1,6 @@
 export type PageQuery = Promise<Readonly<Record<string, string | string[] | undefined>>>;
 
-/** The first of several values. Empty for none. */
+/** Returns the first of several values, and an empty text for none. */
 export function textOf(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
@@ -16,7 +16,7 @@ export function noticeOf<Notice>(
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** Invalid characters, such as half a surrogate pair, would find nothing. */
+/** Removes invalid characters, such as half a surrogate pair, because a search for them would find nothing. */
 export function searchOf(value: string | string[] | undefined): string {
   return textOf(value).trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().replaceAll("\u{fffd}", "").trim();
 }

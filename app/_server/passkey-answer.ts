@@ -6,7 +6,7 @@ import type { SubmittedForm } from "./submitted-form.ts";
 /** More than any response that core accepts. */
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
 
-/** Undefined for invalid JSON or a value that is too long. core refuses undefined like any other invalid value. */
+/** Returns undefined for invalid JSON or a value that is too long. core refuses undefined like any other invalid value. */
 export function passkeyAnswer(form: SubmittedForm): unknown {
   const json = form.verbatim("passkeyAnswer");
   if (json.length > ANSWER_MAX_CHARACTERS) return undefined;

@@ -12,7 +12,7 @@ export async function setProviderSignInSecret(secret: string): Promise<void> {
   (await cookies()).set(name, secret, options);
 }
 
-/** A provider has confirmed the identity, but no account is linked to it yet. */
+/** The token of a pending identity, which a provider has confirmed and which no account is linked to yet. */
 export async function pendingIdentityToken(): Promise<string | undefined> {
   return (await cookies()).get(pendingIdentityCookie().name)?.value;
 }
@@ -27,7 +27,7 @@ export async function clearPendingIdentity(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** A link, so it works without JavaScript. */
+/** The path is for a link, which works without JavaScript. */
 export function providerSignInPath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }

@@ -18,7 +18,7 @@ export type RepoPage = Readonly<{
   actor: Actor;
   session: SiteSession | undefined;
   person: Person | undefined;
-  /** Whether the user has the right, and the repository is neither read-only nor on another platform. */
+  /** Whether the user has the right to write, and the repository is neither read-only nor on another platform. */
   mayWrite: boolean;
   mayManage: boolean;
   /** False for a gated repository without access. */
@@ -56,13 +56,13 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
     return await findRepo(actor, name);
   } catch (error) {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // Whether the repository exists stays secret (S136).
+    // The organization's page lists what the member must do first. Whether the repository exists stays secret (S136).
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(name.owner));
     throw error;
   }
 }
 
-/** Empty if Next runs without server.ts. */
+/** Returns an empty text if Next runs without server.ts. */
 function restOfUrl(): string {
   const { address = "" } = requestContext.getStore() ?? {};
   const { pathname, searchParams, search } = new URL(address, "http://page.invalid");
@@ -85,7 +85,7 @@ export function repoNameOf({ type, owner, name }: Pick<Repo, "type" | "owner" | 
   return { type, owner: owner.handle, name };
 }
 
-/** Next passes segments as the browser sent them. */
+/** Next passes segments as the browser encoded them. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -34,7 +34,7 @@ export async function requirePerson(returnTo: string): Promise<Person> {
   return personActor(await requireSession(returnTo));
 }
 
-/** Each call looks the session up again, because the session may have ended (S112). */
+/** Each call of the returned function looks the session up again, because the session may have ended (S112). */
 export async function personLookup(): Promise<() => Promise<Person>> {
   const token = await sessionToken();
   return async () => {

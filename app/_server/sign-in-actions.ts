@@ -68,7 +68,7 @@ export const signInWithPasskeyAction = formAction(
 
 const reauthScope = personAt((form) => nextPath(form.text("next")));
 
-/** S113. */
+/** Signed-in users prove their identity before a sensitive change (S113). */
 export const reauthenticateAction = formAction(reauthScope, { password: verbatim }, async ({ person, page, input, from }) =>
   continueSignIn(await reauthenticate(person, input.password, from), page),
 );

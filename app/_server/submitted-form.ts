@@ -50,7 +50,7 @@ export class SubmittedForm {
     return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
   }
 
-  /** Neither secrets nor files. */
+  /** Returns the submitted values without secrets and files. */
   echo(): FormValues {
     return submittedValues(this.#data);
   }
@@ -70,7 +70,7 @@ export class SubmittedForm {
 /** Browsers send an empty file for no choice. React then names the file "undefined". */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
 
-/** Browsers send each line end as CR LF. A long `lineEnd` or a replacement pattern would produce gigabytes (S137). */
+/** Browsers send each line end as CR LF. The browser also sends `lineEnd`, and any other text there could produce gigabytes (S137). */
 export function withLineEnd(text: string, lineEnd: unknown): string {
   return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");
 }

@@ -3,7 +3,7 @@ import { cookies } from "next/headers";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 
-/** Not tied to an account, because the theme also applies to the sign-in and consent pages. */
+/** The theme is not tied to an account, because it also applies to the sign-in and consent pages. */
 export const THEME_COOKIE = "theme";
 
 export function isTheme(value: unknown): value is Theme {

@@ -5,7 +5,7 @@ import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 export const CONFIRM_PATH = "/activate/confirm";
 export const PERMISSIONS_PATH = "/activate/permissions";
 
-/** core decides what a code is. */
+/** Longer than any code. core decides which codes are valid. */
 const TYPED_MAX_CHARACTERS = 64;
 
 export function activatePath(userCode: string): string {

@@ -39,7 +39,7 @@ import {
   userPath,
 } from "./paths.ts";
 
-/** Any other path becomes the first page of the list. */
+/** A path outside the list becomes the first page of the list. */
 function listOf(form: SubmittedForm): string {
   const path = nextPath(form.text("returnTo"), APPS_PATH);
   return path === APPS_PATH || path.startsWith(`${APPS_PATH}?`) ? path : APPS_PATH;

@@ -128,7 +128,7 @@ export const setAppPolicyAction = formAction(policyScope, { policy: text }, asyn
   redirect(`${organizationPath(organization.name, "settings/app-policy")}?notice=policy`);
 });
 
-/** Null removes the previous decision. */
+/** Any value except `approved` and `blocked` removes the previous decision. */
 export const decideAppAction = formAction(
   policyScope,
   { clientId: text, returnTo: text },
@@ -141,7 +141,7 @@ export const decideAppAction = formAction(
   },
 );
 
-/** Any other path becomes the first page of the list. */
+/** A path outside the list becomes the first page of the list. */
 function listPath(name: string, sent: string): string {
   const own = organizationPath(name, "settings/app-policy");
   const path = nextPath(sent, own);

@@ -5,13 +5,13 @@ import { db } from "#core/db.ts";
 import { recordEvents } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
 
-/** Only the repository's ID exists, so that each scenario has its own repository. */
+/** The repository is only an ID, so that each scenario can have its own. */
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({
     data: { id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
   });
-  // The client of older versions has another name for the field (upgrade.ts).
+  // Prisma is not used, because the client of older versions has another name for the field (upgrade.ts).
   await db().$executeRaw`insert into webhook_watch (webhook_id, type, target_id) values (${id}, 'model', ${repoId})`;
   return id;
 }

@@ -8,7 +8,7 @@ export type Outcome = {
   delivered: number;
   lost: number;
   duplicates: number;
-  /** From the last fault until nothing was overdue by more than a second. */
+  /** The time from the last fault until nothing was overdue by more than a second. */
   recoverySeconds?: number;
   inFlight?: number;
   note?: string;
@@ -131,7 +131,7 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** In milliseconds, for events that arrived. */
+/** Returns milliseconds, only for events that arrived. */
 export async function latencies(
   service: ChaosService,
   webhookId: string,

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** RFC 1035. `answer` chooses the IPv4 address for each query. */
+/** Starts a name server (RFC 1035). `answer` chooses the IPv4 address for each query. */
 export async function startNameServer() {
   const socket = createSocket("udp4");
   const server = {

@@ -84,7 +84,7 @@ export async function runNodes({ kinds = KINDS, poolSize, directory, port, setti
     shared,
     database,
     start,
-    /** Until all processes have ended, the system accepts connections for the node. */
+    /** Kills a node and waits until all processes have ended, because until then the system accepts connections for the node. */
     kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
     output: () => output.map((each) => each()).join(""),
     failures: () => failures,
@@ -167,7 +167,7 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/** Start of the wait, total time, time of the request, node, status, how the request ended, and what it was. */
+/** Each line has the start of the wait, total time, time of the request, node, status, how the request ended, and what it was. */
 const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
 /** The settings in docs/operations.md, with a log of failures. A client may name its address. */

@@ -1,5 +1,5 @@
-// Loaded into the service's processes before anything else (NODE_OPTIONS), to simulate a faulty machine: a clock that jumps, and
-// malicious name servers. No code of the service knows about it.
+// NODE_OPTIONS loads this file into the service's processes before anything else. It simulates a faulty machine, with a clock that jumps
+// and malicious name servers. The service's code does not use this file.
 
 import dns from "node:dns/promises";
 import { readFileSync } from "node:fs";

@@ -22,7 +22,7 @@ export async function startTarget(service: ChaosService) {
 type Fault = {
   seconds?: number;
   perSecond?: number;
-  /** In seconds after the start of the load. */
+  /** When the fault occurs, in seconds after the start of the load. */
   after?: number;
   /** By default events are recorded directly. @returns the confirmed events */
   load?: (repoId: string) => Promise<Map<string, number>>;

@@ -18,7 +18,7 @@ export type ChaosService = {
   /** Undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** In milliseconds, for the service's processes. */
+  /** Shifts the clock of the service's processes. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };
@@ -70,7 +70,7 @@ export async function createOwner(): Promise<string> {
   return (await createUser(operatorCommand, person, noOrigin)).id;
 }
 
-/** In MiB. Linux only. */
+/** Returns MiB. Works only on Linux. */
 export function memoryOf(pid: number): number {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);

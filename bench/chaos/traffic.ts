@@ -28,7 +28,7 @@ export type Failure = {
 };
 
 type Options = {
-  /** By default, only failures outside of the requests whose responses are examined. */
+  /** Which failures are allowed. By default, only those outside of the requests whose responses are examined. */
   mayFail?: (failure: Failure) => boolean;
   actions?: Record<string, () => Promise<void>>;
 };
@@ -147,7 +147,7 @@ export async function prepareTraffic(
         );
         if (lostTokens > 0) faults.push(`${lostTokens} confirmed tokens are not valid`);
         faults.push(...(await pushes.check()));
-        // Tried last, because a second use of a code or token ends its grant.
+        // Used codes and tokens are tried last, because a second use ends the grant.
         for (const { client, form } of traffic.spent.filter(({ accepted }) => accepted > 0)) {
           const again = await asApp(world, client.app, "/oauth/token", form);
           if (again.status === 200) faults.push(`a used ${form.grant_type} was accepted again`);

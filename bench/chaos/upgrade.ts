@@ -34,7 +34,7 @@ export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
     console.log(rowOf(`upgrade from ${commit}`, outcome));
     return outcome.faults.length > 0 ? 1 : 0;
   }
-  // Below node_modules, Node.js does not strip types.
+  // The old checkout is in the temporary folder, because below node_modules, Node.js does not strip types.
   const oldRoot = join(tmpdir(), `keyhook-version-${commit}`);
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: oldRoot, stdio: "inherit" });
   if (!existsSync(oldRoot))

@@ -63,7 +63,7 @@ const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 const CHECKED_APART = [...COLOUR_RULES, "document-title"];
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** No content security policy forbids an expression. */
+/** Evaluates axe as an expression, which no content security policy forbids. */
 async function injectAxe(page: Page): Promise<void> {
   await page.evaluate(source);
 }
@@ -86,7 +86,7 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
 /** The contrast rule takes ten times as long as all other rules, so texts with an accepted look are skipped. */
 const decided = new Set<string>();
 
-/** If axe cannot decide one text of a look, it may be able to decide the next. */
+/** How many texts of one look axe may examine: if axe cannot decide one text, it may be able to decide the next. */
 const MOST_OF_A_LOOK = 3;
 
 async function findColourViolations(page: Page): Promise<Found[]> {

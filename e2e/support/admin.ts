@@ -1,7 +1,7 @@
 import { AdminProcess } from "../../scripts/admin/admin-process.ts";
 import type { Demo } from "./demo.ts";
 
-/** One process for each worker and service. It ends with the worker. */
+/** The processes by service. A process ends with its worker. */
 const running = new Map<string | undefined, AdminProcess>();
 
 export async function admin<T = Record<string, string>>(

@@ -14,7 +14,7 @@ export type Demo = {
   /** The service trusts these certificates: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
   certificates: { sample: string; other: string };
   password: string;
-  /** By handle. */
+  /** The organizations by handle. */
   organizations: Record<string, { id: string }>;
   deviceClientId: string;
   exchangeApp: { clientId: string; clientSecret: string };
@@ -87,7 +87,7 @@ export async function startFreshService(): Promise<FreshService> {
 /** Clears the developer's own settings. */
 export function freshEnvironment(port: number, directory: string) {
   const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
-  // Raised, because stories keep the service busy and all their users share an IP address.
+  // The limit is raised, because stories keep the service busy and all their users share an IP address.
   const pace = { ANONYMOUS_ADDRESS_PERCENT: "100" };
   return { ...Object.fromEntries(unset), ...pace, PORT: String(port), DATA_DIR: join(directory, "data") };
 }

@@ -40,7 +40,7 @@ export async function enterAgain(page: Page, person: Account): Promise<void> {
     return;
   }
   await enter(page, person);
-  // Only the service's cookies, because the user may also be signed in at other sites.
+  // Only the service's cookies are kept, because the user may also be signed in at other sites.
   const cookies = await page.context().cookies((await form)?.url);
   kept.set(person.username, { cookies, until: Date.now() + KEPT_MS });
 }

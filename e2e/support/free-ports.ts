@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 
 export async function findFreePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    // Below the range that systems assign to outgoing connections.
+    // The ports are below the range that systems assign to outgoing connections.
     const first = 10_000 + Math.floor(Math.random() * 20_000);
     const ports = Array.from({ length: count }, (_, at) => first + at);
     if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first;

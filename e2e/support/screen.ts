@@ -33,7 +33,7 @@ export async function go(page: Page, path: string, status = 200): Promise<void> 
   expect(answer?.status(), `status of ${path}`).toBe(status);
 }
 
-/** Keys have no effect before the page's scripts run. */
+/** Presses the key until it has an effect, because keys have no effect before the page's scripts run. */
 export const pressFor = (page: Page, key: string, goal: Locator): Promise<void> =>
   expect(async () => {
     await page.keyboard.press(key);

@@ -31,7 +31,7 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** An independent library verifies the delivery after the first `after` ones. */
+  /** Waits for the delivery after the first `after` ones. An independent library verifies the delivery. */
   async next(after: number, secret: string, kind: { scope: string; action: string }): Promise<Received> {
     await expect.poll(() => this.received.length, { message: "a delivery" }).toBeGreaterThan(after);
     const delivery = this.received[after] as Received;

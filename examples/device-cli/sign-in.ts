@@ -1,6 +1,6 @@
 import * as client from "openid-client";
 
-/** By the error with which the sign-in fails. */
+/** Exit codes and sentences, by the error with which the sign-in fails. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
   expired_token: [4, "The code expired before the sign-in was completed. Run this again to get a new one."],

@@ -34,7 +34,7 @@ type ForgePull = ForgeIssue & { merged?: boolean; draft?: boolean; merge_commit_
 
 export type Translated = { type: string; data: Record<string, unknown> };
 
-/** Undefined if the service has no such event. @param event the header X-Forgejo-Event or X-Gitea-Event */
+/** Returns undefined if the service has no such event. @param event the header X-Forgejo-Event or X-Gitea-Event */
 export function toCloudEvent(event: string, payload: ForgePayload): Translated | undefined {
   const { action, repository, issue, pull_request: pull, comment } = payload;
   if (!repository) return undefined;

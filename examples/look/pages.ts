@@ -31,7 +31,7 @@ export function page({ className, name, logo, footer }: Frame, title: string, co
     </html>` as Html;
 }
 
-/** The page never repeats text from a URL. */
+/** Titles and texts by error code. The page never repeats text from a URL. */
 export type Explanations = Record<string, [title: string, text: string]>;
 
 export function errorPage(frame: Frame, explanations: Explanations, code: string): Html {
@@ -46,7 +46,7 @@ export function errorPage(frame: Frame, explanations: Explanations, code: string
   );
 }
 
-/** A link, not a form, so that it can be opened in another tab. */
+/** The button is a link, not a form, so that it can be opened in another tab. */
 export function signInButton({ issuerName }: Frame): Html {
   return html`<a class="badge" href="/sign-in">
     <img src="/assets/keyhook.svg" alt="" width="20" height="20" />

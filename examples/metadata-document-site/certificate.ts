@@ -7,7 +7,7 @@ import { generate } from "selfsigned";
 export type Certificate = {
   cert: string;
   key: string;
-  /** For NODE_EXTRA_CA_CERTS of programs that should trust this certificate. */
+  /** The path for NODE_EXTRA_CA_CERTS of programs that should trust this certificate. */
   path: string;
 };
 
@@ -43,7 +43,7 @@ async function make(host: string): Promise<Omit<Certificate, "path">> {
     algorithm: "sha256",
     notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
     extensions: [
-      // Not a certificate authority, so that somebody who steals the key cannot impersonate other hosts.
+      // This is not the certificate of an authority, so that somebody who steals the key cannot impersonate other hosts.
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },

@@ -43,7 +43,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId(settings), undefined, client.None(), {
-        // Also verifies the ID token's signature, although the token comes directly from the issuer.
+        // These checks verify the ID token's signature, although the token comes directly from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {
@@ -99,7 +99,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect("/");
   });
 
-  // 4. Call the API with the access token. It becomes invalid at once if the user revokes the app.
+  // 4. Call the API with the access token. The token becomes invalid at once if the user revokes the app.
   site.post("/call-api", async (c) => {
     const signedIn = findSignedIn(c);
     if (!signedIn) return c.redirect("/", 303);

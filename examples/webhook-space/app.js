@@ -16,7 +16,7 @@ const server = createServer((request, response) => {
     response.writeHead(500, { "content-type": "text/plain" }).end("Something went wrong. Try again later.\n");
   });
 });
-// The loopback interface of the Space's sandbox, which only the service can reach.
+// The app listens on the loopback interface of the Space's sandbox, which only the service can reach.
 server.listen(Number(port), "127.0.0.1", () =>
   console.log(`waiting for webhooks${secret ? "" : " from anybody, since WEBHOOK_SECRET is not set"}`),
 );

@@ -6,7 +6,10 @@ const ROOT = resolve(import.meta.dirname, "../..");
 export type AdminRequest = { id: number; args: string[] };
 export type AdminResponse = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
-/** Runs many commands in one process, because loading the service takes far longer than most commands. Ends with this process. */
+/**
+ * Runs many commands in one child process, because loading the service takes far longer than most commands. The child ends with this
+ * process.
+ */
 export class AdminProcess {
   readonly #environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;

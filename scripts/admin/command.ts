@@ -55,7 +55,7 @@ export function listed(json: Record<string, unknown>, rows: readonly (readonly (
   return { json, text: lines.join("\n") || ifEmpty };
 }
 
-/** Exit code 2. */
+/** The command line is wrong. The exit code is 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

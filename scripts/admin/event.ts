@@ -39,7 +39,7 @@ const eventList = command({
     }));
     const lines = events.map((event) => {
       const { id, createdAt, scope, action, payload } = event;
-      // The payload may be the reason why the event was set aside.
+      // An event may have been set aside because its payload is invalid.
       const repo = payload.repo?.name ? `${payload.repo.type} ${payload.repo.name}` : event.repoId;
       return [createdAt.toISOString(), id, `${scope} ${action}`, repo, stateOf(event)];
     });

@@ -7,7 +7,7 @@ export type Request =
 
 const globalOptions = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
 
-/** Recognized even if the command line is invalid. */
+/** `--json` counts even if the command line is invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }

@@ -77,7 +77,7 @@ export type Made = {
 
 type Kind = { [K in keyof Made]: Made[K] extends string ? never : K }[keyof Made];
 
-/** Mode 600, because the file contains a client secret and the samples' password. */
+/** The file has mode 600, because it contains a client secret and the samples' password. */
 export class Notes {
   made: Made;
   readonly #path: string;
@@ -123,7 +123,7 @@ function fresh(): Made {
 
 const randomSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
-/** Sixty bits, because the demo may be reachable from the network. */
+/** The password has sixty bits, because the demo may be reachable from the network. */
 function randomPassword(): string {
   const symbols = "abcdefghijkmnpqrstuvwxyz23456789";
   const group = () => Array.from({ length: 4 }, () => symbols[randomInt(symbols.length)]).join("");

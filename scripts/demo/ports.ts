@@ -6,7 +6,7 @@ export async function findBusyPort(ports: number[]): Promise<number | undefined>
   return ports.find((_, at) => answers[at]);
 }
 
-/** A port may be free on one address and taken on another, so this connects. */
+/** Connects to the port, because a port may be free on one address and taken on another. */
 function isAnswering(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "localhost", autoSelectFamily: true });

@@ -9,11 +9,11 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 type SampleCertificate = {
   directory: string;
-  /** For NODE_EXTRA_CA_CERTS, with the certificates that the variable already names. */
+  /** The value for NODE_EXTRA_CA_CERTS. The file also has the certificates that the variable already names. */
   trustedPath: string;
 };
 
-/** Must happen first, because the service reads its trusted certificates when it starts. */
+/** Must be called before the service starts, because the service reads its trusted certificates at its start. */
 export async function makeSampleCertificate(): Promise<SampleCertificate> {
   const directory = join(env().DATA_DIR, "sample-certificate");
   const environment = childEnvironment({ CERTIFICATE_DIR: directory });

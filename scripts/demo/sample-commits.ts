@@ -27,7 +27,7 @@ export function gaugeCommits(now = new Date()): SampleCommit[] {
   }));
 }
 
-/** Heights at Cuxhaven, once an hour, computed from the semidiurnal tide. */
+/** Returns the height of the tide at Cuxhaven once an hour, computed from the semidiurnal tide. */
 export function readingsUntil(time: number, hours = 24): string {
   const hour = Math.floor(time / 3_600_000);
   const rows = Array.from({ length: hours }, (_, nth) => {

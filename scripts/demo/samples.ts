@@ -4,7 +4,7 @@ import type { Made } from "./describe-demo.ts";
 
 export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number; receiver: number };
 
-/** Created before the first start, which otherwise prints a link that creates the first operator. */
+/** The operator is created before the first start. Otherwise the service prints a link that creates the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
 
 export const people = [
@@ -73,7 +73,7 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
 
 const logoPath = (name: string): string => join(import.meta.dirname, "logos", `${name}.png`);
 
-/** Not `localhost`, the service's host, because the browser would share cookies between both. */
+/** Another host than the service's `localhost`, because the browser would share cookies between both. */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

@@ -25,7 +25,7 @@ export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: st
   }
 }
 
-/** Without isolation, a Space would fail from the first event on. */
+/** Whether this machine can isolate Spaces. Without isolation, a Space would fail at its first event. */
 export function runsSpaces(): boolean {
   const { JOBS_RUNNER } = env();
   if (JOBS_RUNNER !== "auto" && JOBS_RUNNER !== "bubblewrap") return JOBS_RUNNER === "docker";

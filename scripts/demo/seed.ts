@@ -3,7 +3,7 @@ import type { Made, Notes } from "./describe-demo.ts";
 import { operator, organizations, type Ports, people, sampleApps } from "./samples.ts";
 
 export async function seedOperator(notes: Notes): Promise<void> {
-  // Stored before the first account uses the password.
+  // The notes are stored before the first account uses their password.
   notes.save();
   const make = () => makePerson(operator, notes.made.password, "--operator");
   if (notes.made.people[operator.username]) await forgetIfDatabaseIsNew(notes, make);

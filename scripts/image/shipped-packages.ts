@@ -12,7 +12,9 @@ type Locked = {
 
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
-/** As `name@version`. Unlike `npm sbom --omit dev`, includes packages that development dependencies also use. */
+/**
+ * Returns packages as `name@version`. Unlike `npm sbom --omit dev`, the result includes packages that development dependencies also use.
+ */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {
   const found = new Set<string>(["", ...WORKSPACES]);
   for (const path of found) {

@@ -8,7 +8,7 @@ import { nodeFileTrace } from "@vercel/nft";
 const SOURCES = ["supervisor.ts", "server.ts", "{api,core,scripts/admin,server,worker}/**/*.ts", "scripts/admin.ts"];
 const isOfTests = (path: string) => /\.test\.ts$|(^|\/)testing\//.test(path);
 
-/** Relative to the root. A file that a package opens by a computed name may be missing. */
+/** Returns paths relative to the root. A file that a package opens by a computed name may be missing. */
 export async function traceFiles(root: string): Promise<string[]> {
   const [own, next] = await Promise.all([traceSources(root), readTracesOfNext(root)]);
   return [...new Set([...own, ...next.filter((path) => path.startsWith("node_modules/"))])];

@@ -27,7 +27,7 @@ const OUT = join(ROOT, "build/packages");
 
 export function packPackages(): string[] {
   mkdirSync(OUT, { recursive: true });
-  // Beside the destination, so that a rename publishes complete files.
+  // The work folder is beside the destination, so that a rename publishes complete files.
   const work = mkdtempSync(join(OUT, ".stage-"));
   try {
     return PACKAGES.map((name) => pack(name, work));
@@ -176,7 +176,7 @@ function compile({ source, out, sdkTypes }: Compiled): void {
   }
 }
 
-/** The compiler rewrites `./x.ts` in JavaScript, but not in declarations, where it would refer to missing sources. */
+/** The compiler rewrites `./x.ts` in JavaScript, but not in declarations, where the path would lead to a missing source. */
 function rewriteImports(path: string): void {
   const text = readFileSync(path, "utf8");
   const imports = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]+)\.ts\2/g;
@@ -186,7 +186,7 @@ function rewriteImports(path: string): void {
   );
 }
 
-/** `./src/index.ts` becomes `./dist/index.js`, as in package.json. */
+/** Turns `./src/index.ts` into `./dist/index.js`, as in package.json. */
 function compiledPath(path: string, extension: ".js" | ".d.ts"): string {
   return `./dist/${relative("src", path).replace(/\.ts$/, extension)}`;
 }

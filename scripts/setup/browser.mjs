@@ -7,7 +7,7 @@ import { run, SetupFailed, works } from "./run.mjs";
 /**
  * Tries CHROMIUM_PATH, then the machine's own Chromium, then Playwright's downloads. The headless shell comes first, because the whole
  * browser renders an invisible window, which takes half a core.
- * @returns {string | undefined} the path of its program
+ * @returns {string | undefined} the path of the browser's program
  */
 export function findBrowser() {
   return candidates().find((path) => existsSync(path) && works(path));

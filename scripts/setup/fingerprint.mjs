@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { root } from "./run.mjs";
 
 /**
- * The same for a copy or another checkout of the same files.
+ * Returns a hash, which is the same for a copy or another checkout of the same files.
  * @param {string[]} paths relative to the root. A missing path changes the hash
  * @param {(path: string) => boolean} [isPart]
  */

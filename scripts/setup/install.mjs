@@ -20,7 +20,7 @@ export async function installPackages(step) {
   writeStamp(STAMP, wanted);
 }
 
-/** `npm install` leaves its own record, at least as new as the lock file that it wrote. */
+/** `npm install` leaves a record that is at least as new as the lock file. */
 function isInstalledByHand() {
   try {
     return statSync(join(root, "node_modules/.package-lock.json")).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;

@@ -71,7 +71,7 @@ async function provide(step, programs, alsoInstalled = []) {
 }
 
 /**
- * Undefined on a machine without apt-get. Never asks for a password, and fails if sudo requires one.
+ * Returns undefined on a machine without apt-get. The installer never asks for a password, and fails if sudo requires one.
  * @returns {((...packages: string[]) => Promise<void>) | undefined}
  */
 export function aptInstaller() {

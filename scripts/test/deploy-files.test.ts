@@ -114,7 +114,7 @@ describe("compose.yaml", () => {
 
   it("S116 gives the database owner's password only to migrations and the operator's command, not to processes that answer requests", () => {
     for (const [name, { environment }] of ours) {
-      // Set but empty, because otherwise `env_file` would supply the variable.
+      // The variable is set but empty, because otherwise `env_file` would supply it.
       expect(environment.POSTGRES_PASSWORD).toBe("");
       const isOwner = name === "migrate" || name === "admin";
       expect(environment.DATABASE_OWNER_URL, name).toEqual(isOwner ? expect.stringContaining("POSTGRES_PASSWORD") : "");

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** The path of a Unix socket has at most 107 bytes. */
+/** The prefix is short, because the path of a Unix socket has at most 107 bytes. */
 const PREFIX = "kh-";
 /** A run uses less than a gigabyte at a time. */
 const ROOM_BYTES = 4 * 1024 ** 3;

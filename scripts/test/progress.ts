@@ -84,7 +84,7 @@ function counter(total: number | undefined): (line: string) => string | undefine
   };
 }
 
-/** The tool's own report is at the end of its output. Without a report, the whole output. */
+/** Returns the tool's own report from the end of its output, or the whole output without a report. */
 function failureReport(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /Failed (Tests|Suites) \d|^\s+1\) /.test(stripVTControlCharacters(line)));
   return lines.slice(Math.max(from, 0)).join("\n").trim();

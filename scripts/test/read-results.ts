@@ -26,7 +26,7 @@ const failureOf = (name: string, reason: string | undefined): string =>
       .slice(0, REASON_LINES),
   ].join("\n    ");
 
-/** In Jest's format. If a file did not load or its setup failed, the file itself counts as a failure. */
+/** Reads a report in Jest's format. If a file did not load or its setup failed, the file itself counts as a failure. */
 export function readVitest(file: string, status: number): Tally {
   const report = readJson<VitestReport>(file);
   if (!report) return tallyOf("vitest", status);

@@ -48,7 +48,7 @@ export function testFilesNear(changed: readonly string[]): string[] {
     });
 }
 
-/** Includes the file itself. Imports of files for which `goesOn` is false are not followed. */
+/** The result includes the file itself. Imports of files for which `goesOn` is false are not followed. */
 function filesReached(file: string, goesOn: (path: string) => boolean = () => true): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const left = [file]; left.length > 0; ) {

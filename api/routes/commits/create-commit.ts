@@ -26,7 +26,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
   params: { rev: z.string().openapi({ description: "A branch, or refs/pr/<number>, with slashes as %2F." }) },
   query: z.object({ create_pr: z.string().optional() }),
   rawBody: { required: true, content: { "application/x-ndjson": { schema: z.string() } } },
-  // Contains files as base64. Large files are sent by Git LFS instead.
+  // The body contains files as base64. Large files are sent by Git LFS instead.
   maxBodyBytes: 512 * 1024 * 1024,
   isBodyStreamed: true,
   responses: {
@@ -55,7 +55,7 @@ export const createCommitRoute = defineRoute("POST /api/{TYPES}/{owner}/{name}/c
 type ReadCommit = {
   header: CommitHeader;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
-  /** Must always be called, because a commit may be rejected before its operations are read. */
+  /** The handler must always call this function, because a commit may be rejected before its operations are read. */
   close: () => Promise<unknown>;
 };
 

@@ -7,7 +7,7 @@ import { checkCard } from "#core/hub/repos/read-card.ts";
 import { defineRoute, failure, json, storageFull } from "../../define-route.ts";
 import { listOf } from "../../refuse-bad-input.ts";
 
-/** Many people in an office share an IP address. */
+/** The limit is high, because many people in an office share an IP address. */
 const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
 
 const uploadSchema = z.object({

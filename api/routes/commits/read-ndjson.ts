@@ -83,7 +83,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
     bytes: () => received,
     isWaiting: () => giveUp !== undefined,
     graceMs: SILENCE_MAX_MS,
-    // Read at each check, because the commit gets its slot only after the first line.
+    // `yields` is read at each check, because the commit gets its slot only after the first line.
     yields: () => request?.yields?.() ?? false,
     wantedGraceMs: WANTED_GRACE_MS,
     onTooSlow: () => {

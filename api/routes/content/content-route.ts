@@ -72,5 +72,5 @@ export function segmentsOf(c: Context): string[] {
   }
 }
 
-/** Python writes `True`. */
+/** Python clients send `True`. */
 export const isTrue = (value: unknown): boolean => /^(true|1)$/i.test(String(value));

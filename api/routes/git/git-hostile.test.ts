@@ -119,7 +119,7 @@ function packWith(...objects: Buffer[]): Buffer {
   return Buffer.concat([body, hash("sha1", body, "buffer")]);
 }
 
-/** Gitformat-pack: type and size before an object. */
+/** The type and size that precede an object in a pack (gitformat-pack). */
 function objectHeader(type: number, size: bigint): Buffer {
   const bytes: number[] = [];
   let rest = size >> 4n;

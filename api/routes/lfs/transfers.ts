@@ -96,7 +96,7 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Web streams take more processor time than reading the file. */
+/** Node's own streams are used, because Web streams take more processor time than reading the file. */
 async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
   res.writeHead(status, headers);
   // A response that was begun cannot become an error.

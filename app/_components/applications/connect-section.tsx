@@ -31,7 +31,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // The app's key set is not fetched only for an example.
+    // An example does not justify fetching the app's key set.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,
@@ -47,7 +47,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   // Code in a browser cannot keep a secret.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
-  // Of these examples, an app without a redirect URI can use only the device flow.
+  // Without a redirect URI, only the example for the device flow works.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (

@@ -58,7 +58,7 @@ export function CredentialsSection({
               : "Only the app's owner can change these credentials."}
           </p>
         ) : !isRecent ? null : hasKeys(app) ? (
-          // Who administers only the bound organization has no page for the keys.
+          // An administrator who manages only the bound organization has no page for the keys, but may delete them.
           !isOwner && <DeleteKeys app={app} />
         ) : (
           <div className="flex flex-wrap items-start gap-2">

@@ -10,7 +10,7 @@ type KeysFormProps = Readonly<{
   action: FormAction;
   isSet: boolean;
   hasSecret: boolean;
-  /** Whether the app is bound to an organization. Token exchange requires a secret. */
+  /** Whether the app is bound to an organization. Such an app needs a secret for token exchange. */
   isBound: boolean;
 }>;
 

@@ -27,7 +27,7 @@ import {
   sampleRedirectUri,
 } from "./snippets.ts";
 
-// Tests the snippets as copied, except those in Python and for token exchange.
+// These tests run the snippets as users copy them, except those in Python and for token exchange.
 let world: World;
 let browser: Browser;
 let session: SiteSession;

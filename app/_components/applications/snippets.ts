@@ -14,7 +14,7 @@ export type SnippetApp = Readonly<{
   redirectUri: string;
 }>;
 
-/** Most libraries lack the features that this app requires. */
+/** True if the app requires features that most libraries lack. Only the example for Node then works. */
 export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
   return key !== undefined || Boolean(isParRequired) || Boolean(isDpopRequired);
 }
@@ -28,7 +28,7 @@ export function sampleRedirectUri(redirectUris: readonly string[]): string {
   if (!local) return redirectUris[0] ?? PLACEHOLDER;
   const url = new URL(local);
   if (url.port) return local;
-  // Any port is accepted (RFC 8252 §7.3).
+  // The service accepts any port of a loopback address (RFC 8252 §7.3).
   return local.replace(url.host, `${url.host}:${SAMPLE_PORT}`);
 }
 

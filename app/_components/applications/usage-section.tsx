@@ -86,7 +86,7 @@ type UsageBarsProps = Readonly<{
   bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
 }>;
 
-// In SVG units. Heights are in hundredths of the highest bar.
+// Sizes are in SVG units. A bar's height is in hundredths of the highest bar.
 const STEP = 4;
 const BAR = 3;
 const HEIGHT = 100;
@@ -166,7 +166,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
   );
 }
 
-/** Only the organization's administrators see the reason. The program gets fewer details (S91). */
+/** Only the organization's administrators see these reasons. The program gets fewer details (S91). */
 const reasons: Record<string, string> = {
   not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
   no_privilege: "the app lacks the token-exchange privilege",

@@ -7,7 +7,7 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences, roleNames } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** Ticked organizations are always shown. */
+/** How many organizations are shown at first. Ticked organizations are always shown. */
 const SHOWN_AT_FIRST = 6;
 
 const reachSentences: Partial<Record<Scope, string>> = {
@@ -17,7 +17,7 @@ const reachSentences: Partial<Record<Scope, string>> = {
     "take part in discussions and pull requests in the repositories it can read and, where you may write, close, lock and delete what others opened",
 };
 
-/** S31, S32. */
+/** See S31 and S32. */
 export function OrganizationChoice({ request }: Readonly<{ request: ConsentRequest }>) {
   const { organizations, isAllOrgs } = request;
   if (organizations.length === 0) {
@@ -66,7 +66,7 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
   );
 }
 
-/** The widest choice (S32). No script runs here, so CSS shows “Included” instead of the other checkboxes (S24). */
+/** No script runs on this page (S24), so CSS shows “Included” instead of the other checkboxes if all organizations are chosen (S32). */
 function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="group/widest mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">

@@ -4,7 +4,7 @@ import { type ReactNode, useActionState } from "react";
 import type { FormAction } from "../form-state.ts";
 import { FormMessage } from "../page-layout.tsx";
 
-/** Unlike `ActionForm`, does not restore ticks after a refusal, because the question may have changed. */
+/** Unlike `ActionForm`, this form does not restore ticks after a refusal, because the question may have changed. */
 export function ConsentForm({ decide, children }: Readonly<{ decide: FormAction; children: ReactNode }>) {
   const [{ message }, submit] = useActionState(decide, { values: {}, errors: {} });
   return (

@@ -168,7 +168,7 @@ function AlreadyGranted({ granted }: Readonly<{ granted: ConsentRequest["already
   );
 }
 
-/** RFC 8707. */
+/** The services for which the app requests access (RFC 8707). */
 function ResourceList({ resources }: Readonly<{ resources: ConsentRequest["resources"] }>) {
   if (resources.length === 0) return null;
   return (

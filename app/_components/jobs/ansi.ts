@@ -3,7 +3,7 @@ type Styled = { text: string; style: string };
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: the patterns match control characters */
 /** SGR (ECMA-48 8.3.117) sets the style of the text that follows. */
 const SGR = /\u001b\[([0-9;:]*)m/g;
-/** Cursor movement, window titles and links have no meaning in a page. */
+/** Other control sequences, such as cursor movement, window titles and links, have no meaning in a page. */
 const OTHER =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: until here */
@@ -58,7 +58,7 @@ function applyCodes(pen: Pen, codes: readonly number[]): Pen {
     else if (code === 24) now = { ...now, isUnderlined: false };
     else if (code === 39 || (code >= 30 && code <= 37) || (code >= 90 && code <= 97))
       now = { ...now, color: code === 90 ? "text-muted" : (colors[code % 10] ?? "") };
-    // The page has no equivalent for colors of larger palettes.
+    // Skips a color of a larger palette, because the page has no equivalent.
     else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4;
   }
   return now;

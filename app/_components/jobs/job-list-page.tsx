@@ -137,7 +137,7 @@ export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   );
 }
 
-/** A link whose position is no longer valid shows an empty page. */
+/** The page is empty for a link whose position in the list is no longer valid. */
 async function runsOf({ person, owner }: OwnerPage, search: RunSearch) {
   try {
     return await listRuns(person, owner, search);

@@ -10,7 +10,7 @@ import { plainLine, styledLine } from "./ansi.ts";
 type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string }>;
 
 type RunLogProps = Readonly<{
-  /** Sends new lines as server-sent events, or the whole log with `?download`. */
+  /** The path that sends new lines as server-sent events, or the whole log with `?download`. */
   logPath: string;
   pieces: readonly LogPiece[];
   isCut: boolean;

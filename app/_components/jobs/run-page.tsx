@@ -31,7 +31,7 @@ export const metadata: Metadata = { title: "Job" };
 const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
 const LINES = 1_000;
-/** The server renders an element for each change of color, which the output may have every few bytes (S137). */
+/** The limit is low, because the server renders an element for each change of color, and colors may change every few bytes (S137). */
 const BYTES = 128 * 1024;
 
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
@@ -97,7 +97,7 @@ type RunWebhooks = Readonly<{
   deliveryHref: string | undefined;
 }>;
 
-/** What the person may do with webhooks: of an organization's members, those who run jobs need not be its administrators. */
+/** A member who may run the organization's jobs may have no rights to the organization's webhooks. */
 async function findRunWebhooks({ person, owner, home }: OwnerPage, { webhookId, deliveryId }: Run): Promise<RunWebhooks> {
   const [mayCreate, webhook] = await Promise.all([
     may(person, "webhook.manage", webhookNamespace(owner)),
@@ -125,7 +125,7 @@ function emptyText({ stage }: Run): string {
 
 type RunProps = Readonly<{ home: OwnerName; run: Run; webhooks: RunWebhooks }>;
 
-/** A webhook's run is not repeated: its delivery is replayed instead (S129). */
+/** A run that a webhook started is not repeated. The user replays the webhook's delivery instead (S129). */
 function Actions({ home, run: { id, webhookId }, webhooks }: RunProps) {
   const path = jobListPath(home);
   return (
@@ -209,7 +209,7 @@ function Facts({ home, run, webhooks }: RunProps) {
   );
 }
 
-/** Who or what started the run, with a link: for a webhook, to the delivery. */
+/** Says who or what started the run. For a webhook, the text links to the delivery. */
 function Origin({ home, run: { initiator, webhookId }, webhooks: { deliveryHref } }: RunProps) {
   if (webhookId !== null)
     return deliveryHref ? (

@@ -15,7 +15,7 @@ describe("the example pipeline", () => {
     if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
   });
 
-  test("names a dataset as the exchange and git do, and reads a file if it is for a user", () => {
+  test("names a dataset as token exchange and git do, and names a user as the resource", () => {
     const dataset = { repo: { type: "dataset", fullName: "ada/tide", defaultBranch: "a;b" } } as const;
     expect(resourceOf(dataset)).toBe("datasets/ada/tide");
     expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(

@@ -97,7 +97,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
   );
 }
 
-/** Users may type a URL by hand, so the page says that the URL is not valid. */
+/** Returns undefined for an invalid query, because users may type a URL by hand. */
 async function listOrNothing(actor: Parameters<typeof listRepos>[0], wanted: RepoQuery): Promise<Listed | undefined> {
   try {
     return await listRepos(actor, wanted);

@@ -64,7 +64,7 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** A README may name SDKs that do not run here. */
+/** The SDKs that run here. A README may name others. */
 const sdkNames: Readonly<Record<string, string>> = { static: "Static page", node: "Node" };
 
 export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {

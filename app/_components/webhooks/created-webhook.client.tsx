@@ -16,7 +16,7 @@ type CreatedWebhookProps = Readonly<{
 export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
   const [failure, setFailure] = useState<string>();
-  // A lost connection must not replace the page, because the secret is shown only once.
+  // A failed request must not replace the page, because the secret is shown only once.
   const keepSecret = (data: FormData) => sendTest(data).catch((error) => setFailure(failureOf(error)));
   if (!secret) return children;
   return (

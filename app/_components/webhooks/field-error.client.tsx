@@ -2,7 +2,7 @@
 
 import { useFormState } from "../action-form.client.tsx";
 
-/** A group of checkboxes has no field of its own. */
+/** Shows the error of a group of checkboxes, which has no single field. */
 export function FieldError({ name }: Readonly<{ name: string }>) {
   const error = useFormState().errors[name];
   return error ? (

@@ -9,7 +9,7 @@ import type { JobChoice } from "./webhook-fields.tsx";
 const CHOICES_MAX = 50;
 const LABEL_MAX_CHARACTERS = 90;
 
-/** The run may be too old for the list. */
+/** Looks for the run by ID, because the run may be too old for the list. */
 async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run | undefined): Promise<Run[]> {
   if (known) return [known];
   try {

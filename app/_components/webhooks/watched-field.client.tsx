@@ -128,7 +128,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
               role="option"
               tabIndex={-1}
               aria-selected={index === active}
-              // Before a click, the field would lose the focus, which closes the list.
+              // A `click` event would come too late, because the field loses the focus first, which closes the list.
               onMouseDown={(event) => {
                 event.preventDefault();
                 choose(item);

@@ -40,7 +40,6 @@ const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, 
 };
 const domainWords: Readonly<Record<EventDomain, string>> = { repo: "Repositories", discussion: "Discussions and pull requests" };
 
-/** The fields of a webhook: its target, what it watches, and its secret. */
 export function WebhookFields({ webhook, isForOrganization, watched = [], jobs, jobsPath, searchPath }: WebhookFieldsProps) {
   return (
     <>

@@ -133,7 +133,7 @@ export const unnamedItem = ({ type }: Webhook["watched"][number]): string =>
 type SparklineProps = Readonly<{
   /** In order of time. The last point is now. */
   points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
-  /** From 0 to 1. Null if there are no deliveries. */
+  /** The share of successful deliveries, from 0 to 1. Null if there are no deliveries. */
   share: number | null;
   span: string;
 }>;
@@ -169,7 +169,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
   );
 }
 
-/** Never 100% if a delivery failed, nor 0% if one succeeded. */
+/** The result is never 100% if a delivery failed, nor 0% if one succeeded. */
 export function formatShare(share: number): string {
   if (share === 0 || share === 1) return `${share * 100}%`;
   return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)}%`;
@@ -195,7 +195,7 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   return <Chip tone={tone}>{text}</Chip>;
 }
 
-/** `all events`, `all repository events`, `3 kinds of events` */
+/** Returns a text such as `all events`, `all repository events` or `3 kinds of events`. */
 export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
   if (domains.length === eventDomains.length) return "all events";

@@ -12,7 +12,9 @@ import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { sessionToken } from "../session.ts";
 
-/** With `?download` a file, otherwise server-sent events: numbered chunks as `log`, then `stage` for changes and `over` at the end. */
+/**
+ * Sends a file with `?download`. Otherwise sends server-sent events: `log` with numbered chunks, `stage` for changes, `over` at the end.
+ */
 export async function answerRunLog(
   request: Request,
   { params }: Pick<OwnerPageProps<{ runId: string }>, "params">,

@@ -67,7 +67,7 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     const parts = [first];
     const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    // Examining all lines again each time would take minutes for a large field (S138).
+    // Examines only the new line. Examining all lines again each time would take minutes for a large field (S138).
     for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
       const line = lines[at];

@@ -8,7 +8,7 @@ import { formAction, type Scope, text } from "../form-action.ts";
 import { type ByPerson, type OnRepo, personAt, repoAt } from "../scopes.ts";
 import { ownPublishersPath, repoPublishersPath } from "./publisher-paths.ts";
 
-/** A form has only the fields of one preset, and core accepts no others. */
+/** The fields of all presets. A form has only the fields of one preset, and core refuses the fields of another. */
 const fields = Object.fromEntries(
   Object.values(presets).flatMap((preset) => preset.fields.map(({ name }) => [name, text] as const)),
 );

@@ -71,7 +71,7 @@ export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner,
   redirect(`${webhookListPath(home)}?notice=deleted`);
 });
 
-/** The next page then already shows the target's response. A later response appears through the live tail. */
+/** How long an action waits, so that the next page already shows the target's response. A later response appears through the live tail. */
 const WAIT_MS = 4_000;
 
 const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));
@@ -118,7 +118,7 @@ export const replayFailedAction = formAction(
   },
 );
 
-/** A number of hours ago, or a time, in UTC unless the page's script has converted it. */
+/** Reads a number of hours before now, or a time in UTC. */
 function submittedSince(form: SubmittedForm): Date {
   if (form.text("ago") !== "since")
     return new Date(Date.now() - Math.min(Math.max(1, Number(form.text("ago")) || 24), 720) * HOUR_MS);

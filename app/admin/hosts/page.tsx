@@ -19,7 +19,7 @@ const notices: Record<string, string> = {
   removed: "Rule deleted.",
 };
 
-/** S87. */
+/** See S87. */
 export default async function HostsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(HOSTS_PATH);

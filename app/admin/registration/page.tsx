@@ -16,7 +16,7 @@ const notices: Record<string, string> = {
   off: "Apps can no longer register themselves. Registered apps are kept.",
 };
 
-/** RFC 7591. */
+/** The operator decides whether apps may register themselves (RFC 7591). */
 export default async function RegistrationPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const operator = await requireOperator("/admin/registration");
   const [{ isOn, changedAt }, { total }, query] = await Promise.all([

@@ -12,7 +12,7 @@ type ConsentPage =
   | { step: "go"; url: string }
   | { step: "gone" };
 
-/** Runs once per request, because the engine is notified of a sign-in only once. */
+/** This function runs once for each request, because the engine may be notified of a sign-in only once. */
 export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> => {
   const at = await interactionCookies(uid);
   try {

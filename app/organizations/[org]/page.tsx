@@ -189,7 +189,7 @@ function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>
   }));
 }
 
-/** Most urgent first. */
+/** Returns the most urgent first. */
 function attentionTo(
   org: string,
   { openInvitations, expiredInvitations, appRequests, restrictedMembers }: AttentionProps["waiting"],

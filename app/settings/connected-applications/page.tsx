@@ -27,7 +27,7 @@ const notices = {
   narrowed: "Access reduced. If the app used what you removed, it must ask you to sign in again.",
 };
 
-/** S114. */
+/** See S114. */
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const { userId } = await requireSession(CONNECTED_APPS_PATH);
@@ -67,7 +67,7 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
   );
 }
 
-/** The user was not asked for consent, so this section informs the user. */
+/** Lists access that the user was not asked about. */
 function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>) {
   if (apps.length === 0) return null;
   return (

@@ -58,7 +58,7 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
-/** Nobody who gets the email by mistake may add their own address to the user's account (S142). */
+/** Somebody who gets the email by mistake must not be able to add their address to the user's account (S142). */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);
   const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };

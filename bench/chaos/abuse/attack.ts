@@ -17,7 +17,7 @@ export type Strike = {
   run(signal: AbortSignal): Promise<void>;
   healthy?: Kind[];
   got?(): Promise<string[]> | string[];
-  /** In MiB, for all jobs and Spaces of this attack. Not checked if absent. */
+  /** The most memory in MiB for all jobs and Spaces of this attack. Not checked if absent. */
   tasksMaxMiB?: number;
 };
 
@@ -108,7 +108,7 @@ export class Attackers {
     else this.tally.answered += 1;
   }
 
-  /** For requests that a client library would not send. */
+  /** Opens a connection for requests that a client library would not send. */
   open(head: string, from?: number): Socket {
     const socket = connect({ host: "127.0.0.1", port: Number(this.#origin.port), localAddress: this.#address(from) });
     socket.on("error", () => undefined);

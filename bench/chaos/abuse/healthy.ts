@@ -25,12 +25,15 @@ export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "
 
 const PATIENCE_MS = 30_000;
 const ADDRESS = "127.0.0.1";
-/** The service counts anonymous requests by IP address. */
+/** Readers have many addresses, because the service counts anonymous requests by IP address. */
 const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
-/** The attackers' work must not count as the service's delay. `run` keeps the rate of each kind, even without responses. */
+/**
+ * Runs in a thread, because the attackers' work must not count as the service's delay. `run` keeps the rate of each kind, even without
+ * responses.
+ */
 export function startHealthy(origin: string, kinds: Kind[]) {
-  // A thread that is terminated runs no cleanup.
+  // The folder is removed here, because a thread that is terminated runs no cleanup.
   const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const thread = new Worker(import.meta.filename, { workerData: { origin, kinds, folder } });

@@ -24,7 +24,7 @@ export type Stage = {
 export async function setStage(): Promise<Stage> {
   let temporary = "";
   const service = await startChaosService((directory) => {
-    // Distinguishes the service's files from other files. Sandboxes enter this directory as other users.
+    // A folder of its own distinguishes the service's files from other files. Sandboxes enter the directory as other users.
     temporary = join(directory, "tmp");
     mkdirSync(temporary);
     chmodSync(directory, 0o711);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { RunningService } from "#core/testing/running-service.ts";
 import { below, cpuSeconds, processTree } from "../../cost.ts";
 
-/** In MiB and CPU seconds. */
+/** Memory and disk space in MiB, CPU time in seconds. */
 export type Usage = {
   restarts: number;
   /** Liveness probes, ten seconds apart, without a response within five seconds. Production restarts the service after three. */
@@ -29,7 +29,7 @@ const KIB = 1024;
 
 const roles = ["server.ts", "worker/index.ts", "database"] as const;
 
-/** Linux only, like the sandbox. */
+/** Works only on Linux, like the sandbox. */
 export function watchService(running: RunningService, directories: string[]) {
   const usage: Usage = {
     ...{ restarts: 0, missedProbes: 0, webMiB: 0, webTreeMiB: 0, workerMiB: 0 },
@@ -126,7 +126,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
 
 const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);
 
-/** Without the page cache of files, which processes of one program share. */
+/** Does not count the page cache of files, which processes of one program share. */
 const ownMiB = (pid: number): number => statusMiB(pid, ["RssAnon", "RssShmem"]);
 
 function statusMiB(pid: number | undefined, names: string[]): number {

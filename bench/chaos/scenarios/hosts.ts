@@ -178,7 +178,7 @@ export const flippingNames: Scenario = {
   async run(service): Promise<Outcome> {
     const secret = newToken("");
     const [vetted, repoId] = [await startReceiver(secret), newId()];
-    // The same port on an address that nobody allowed.
+    // This receiver has the same port, at an address that nobody allowed.
     const inside = await startReceiver("", { host: "127.0.0.9", port: vetted.port });
     let asked = 0;
     service.nameServer.answer = () => (asked++ % 2 === 0 ? "127.0.0.1" : "127.0.0.9");

@@ -7,7 +7,7 @@ const client = { client_id: clientId };
 const clientAuthentication = oauth.None();
 const redirectUri = `${location.origin}/callback`;
 const usualScopes = ["email", "read-repos"];
-/** Plain http only for an issuer on this machine. */
+/** Plain http is allowed only for an issuer on this machine. */
 const options = { [oauth.allowInsecureRequests]: isInsecureAllowed };
 
 /** Any script on this origin could read the browser's storage, so the tokens are only in this variable. */
@@ -95,7 +95,7 @@ async function accept(tokens, { sub, scope }) {
   showSignedIn(signedIn);
 }
 
-/** 3. Call the API with the access token. It becomes invalid at once if the user revokes the app. */
+/** 3. Call the API with the access token. The token becomes invalid at once if the user revokes the app. */
 async function callApi() {
   const url = new URL("/api/whoami-v2", issuer);
   const response = await oauth.protectedResourceRequest(signedIn.access_token, "GET", url, undefined, undefined, options);

@@ -28,7 +28,7 @@ export function inBrowserSite(
     }),
   );
 
-  // Without a trailing slash, to match the issuer in the ID token.
+  // The issuer has no trailing slash, to match the issuer in the ID token.
   const settings = {
     issuer: issuer.href.replace(/\/$/, ""),
     issuerName,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
-/** The browser was sent to the issuer and has not returned yet. */
+/** A sign-in whose browser was sent to the issuer and has not returned yet. */
 export type Pending = { codeVerifier: string; nonce: string; scope: string };
 
 export type SignedIn = {
@@ -26,7 +26,7 @@ export type Profile = {
 };
 
 export type Session = {
-  /** By `state`, so that sign-ins in two tabs do not overwrite each other. */
+  /** The sign-ins by `state`, so that sign-ins in two tabs do not overwrite each other. */
   pending: Map<string, Pending>;
   signedIn?: SignedIn;
   expiresAt: number;

@@ -40,7 +40,7 @@ export function serverSideSite(
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId, undefined, client.ClientSecretBasic(clientSecret), {
-        // Also verifies the ID token's signature, although the token comes directly from the issuer.
+        // These checks verify the ID token's signature, although the token comes directly from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {

@@ -8,7 +8,7 @@ import { ask, type Spinner, startSpinner } from "./output/interaction.ts";
 import { chosenFormat, createPrinter, type FormatOptions, type Printer } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Older versions of Node print a warning about imported JSON modules. */
+/** The file is not imported, because older versions of Node print a warning about imported JSON modules. */
 export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 
 export type CommonOptions = FormatOptions & { token?: string; truncate?: boolean };

@@ -1,12 +1,12 @@
-/** Exit code 2. */
+/** The command line is wrong. The exit code is 2. */
 export class BadInput extends Error {
   override readonly name = "BadInput";
 }
 
-/** Exit code 1. The message says what to do. */
+/** The command failed or was refused. The exit code is 1, and the message says what to do. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** As in shells: 128 plus the signal's number. */
+/** The exit code after Ctrl-C. As in shells, it is 128 plus the signal's number. */
 export const INTERRUPTED = 130;

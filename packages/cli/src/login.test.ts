@@ -106,7 +106,7 @@ test("--no-browser opens no browser; Ctrl-C while it waits stores nothing and pr
   expect(() => fileIn(dir)).toThrow();
 });
 
-test("stores a given token once the service has confirmed its user", async () => {
+test("stores a given token after the service has confirmed its user", async () => {
   const ada = await someCaller("webhooks");
   const env = { KEYHOOK_CONFIG_DIR: newConfigDir(), KEYHOOK_URL: world.origin };
   const refused = await runCli(["login", "--token"], { env, stdin: "kh_nobodys\n" });

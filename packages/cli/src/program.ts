@@ -66,7 +66,7 @@ function commonOptions(): Option[] {
   ];
 }
 
-/** The script runs `complete -- …` at each press of Tab. Both read the tree of commands. */
+/** The printed script runs `complete -- …` at each press of Tab. Both commands read the tree of commands. */
 function addCompletionCommand(program: Command): void {
   tab(program, { completionCommandName: "completion" });
   const command = program.commands.find((one) => one.name() === "completion");

@@ -23,7 +23,7 @@ export function processTerminal(): Terminal {
   // A second Ctrl-C ends the process at once, without cleaning up.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort(new Error(name)));
   for (const stream of [process.stdout, process.stderr]) {
-    // A reader such as `| head` may have read enough.
+    // A reader such as `| head` may have read enough and closed the pipe.
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
       throw error;

@@ -75,7 +75,7 @@ export class Receiver {
   launch(options: LaunchOptions = {}): Promise<Launched> {
     if (this.#launched) throw new Error("This receiver has already been launched.");
     if (this.#isClosing) throw new Error("This receiver was closed. Create another one.");
-    // Only Node can start a server, and everything else also works in other runtimes.
+    // The import is only here, because only Node can start a server, and everything else must work in other runtimes.
     const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
     this.#launched = launching;
     launching.catch(() => {
@@ -84,17 +84,20 @@ export class Receiver {
     return launching;
   }
 
-  /** For servers with `Request` and `Response`: Hono, Next, Deno, Workers. It is bound: `export const POST = receiver.fetch`. */
+  /**
+   * Answers requests of servers that use `Request` and `Response`: Hono, Next, Deno, Workers. The function is bound, so that you can write
+   * `export const POST = receiver.fetch`.
+   */
   readonly fetch = async (request: Request): Promise<Response> => {
     const incoming = fromRequest(request);
     return toResponse(await this.answer(incoming), incoming);
   };
 
-  /** For Node's server, Express, Connect and Fastify. */
+  /** Answers requests of Node's server, Express, Connect and Fastify. */
   readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
     answerNode(this, request, response);
 
-  /** Forgets a delivery that `deduplicate` remembers, so that its handler runs again when it arrives again. */
+  /** Forgets a delivery that `deduplicate` remembers. If the delivery arrives again, the handler runs again. */
   async forget(deliveryId: string): Promise<void> {
     for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
   }

@@ -28,7 +28,7 @@ export type HandlerOptions = {
   deduplicate?: boolean;
 };
 
-/** `store`: in the delivery store. `relay`: in the connection to a relay. */
+/** Where an error happened. `store`: in the delivery store. `relay`: in the connection to a relay. */
 export type ErrorSource = { handler?: string; deliveryId?: string; during: "handler" | "queue" | "store" | "relay" };
 
 export type ReceiverOptions = {

@@ -239,7 +239,7 @@ describe("deduplication", () => {
     expect(await (await send()).text()).toBe('{"runs":2}');
     expect(runs).toBe(2);
   });
-  it("lets a requested replay run again, but not a copy of an earlier request to which that header was added", async () => {
+  it("lets a requested replay run again, but not a copy of an earlier request to which the replay header was added", async () => {
     let runs = 0;
     const { post, receiver } = await start({ secret: SIGNING }, (each) => each.on("a", () => ({ runs: ++runs })));
     const now = Date.now();

@@ -3,7 +3,10 @@ import { environment } from "./environment.ts";
 import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
-/** Starts when nothing else keeps the process alive, or one second after the last handler. Not after a mount, and not in a test runner. */
+/**
+ * The receiver starts when nothing else keeps the process alive, or this time after the last handler was registered. It does not start
+ * after a mount or in a test runner.
+ */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;
 let launched: Promise<Launched> | undefined;
@@ -13,7 +16,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /**
  * Registers a handler of the shared server, at `/webhooks/<name>`.
  * @returns the same handler
- * @throws Error if there is no name, or another handler has it
+ * @throws Error if there is no name, or another handler has the name
  */
 export function webhook<Handler extends WebhookHandler>(handler: Handler, options?: HandlerOptions): Handler;
 export function webhook<Handler extends WebhookHandler>(name: string, handler: Handler, options?: HandlerOptions): Handler;

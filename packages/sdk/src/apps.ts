@@ -29,7 +29,7 @@ export const oauthAppSchema = z.object({
   isVerified: z.boolean(),
   isBlocked: z.boolean(),
   owner: z.object({ name: z.string(), type: z.enum(["user", "org"]) }).nullable(),
-  /** Whose administrators decide about the app's secret and scopes, for token exchange. */
+  /** The organization whose administrators decide about the app's secret and scopes, for token exchange. */
   boundOrganization: z.string().nullable(),
   /** The current secret first, then earlier secrets that still work after a rotation. */
   secrets: z.array(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** As existing clients read them (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
+/** Discussions as existing clients read them (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 
 const statuses = ["draft", "open", "closed", "merged"] as const;
 

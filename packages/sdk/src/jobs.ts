@@ -11,7 +11,7 @@ const text = (max: number) =>
     .refine((value) => !value.includes("\0"), "must not contain NUL characters")
     .refine((value) => !/\p{Surrogate}/u.test(value), "must be valid Unicode text");
 
-/** For variables, for secrets and for labels. */
+/** The maximum number of variables, of secrets and of labels. */
 const ENTRIES_MAX = 1_000;
 const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
   entries

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Equals the body of the response to a request with only this item. */
+/** The fields of the error that a request with only this item would get. */
 const refusalSchema = z.object({
   error: z.string().optional(),
   code: z.string().optional(),

@@ -13,7 +13,7 @@ export type RedirectUriContext = {
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-// Matched as written, because a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
+// The text is matched as written, because a URL parser would turn 127.1 or 2130706433 into 127.0.0.1.
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
@@ -70,7 +70,7 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
   return undefined;
 }
 
-/** A text result is a sentence that says what is wrong. */
+/** Returns the URL, or a sentence that says what is wrong. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) return "Enter a full URL with a host and a valid port, such as https://app.example.com/callback.";

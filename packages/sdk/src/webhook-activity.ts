@@ -7,7 +7,7 @@ const time = z.string();
 const milliseconds = z.int().nonnegative();
 
 export const deliverySchema = z.object({
-  /** Also the `webhook-id` header of each of the delivery's requests. */
+  /** The delivery's ID, which is also the `webhook-id` header of each request. */
   id,
   kind: z.enum(["event", "test"]),
   event: z.object({ id, scope: z.string(), action: z.string() }),
@@ -30,7 +30,7 @@ export const deliveryPageSchema = z.object({
   deliveries: z.array(deliverySchema),
   /** The `cursor` of the page with older deliveries. Null if there are none. */
   older: z.string().nullable(),
-  /** Set if the search stopped before the page was full. It reached back to this time, and `older` continues from there. */
+  /** How far back the search reached, if it stopped before the page was full. `older` continues from there. */
   searchedBackTo: time.nullable(),
   /** The `Last-Event-ID` with which the live tail continues after this page. */
   tail: z.string(),
@@ -50,7 +50,7 @@ const content = z.object({
 
 export const attemptSchema = z.object({
   id,
-  /** From 1. */
+  /** The number of the attempt, counted from 1. */
   number: z.int().positive(),
   /** `relay`: the handler's response to a delivery that a relay had kept. */
   kind: z.enum(["first", "retry", "replay", "test", "relay"]),
@@ -74,9 +74,9 @@ export const attemptSchema = z.object({
     bodyMs: milliseconds.nullable(),
     totalMs: milliseconds,
   }),
-  /** As planned when this attempt was recorded. */
+  /** The time of the next attempt, as planned when this attempt was recorded. */
   nextDueAt: time.nullable(),
-  /** For a webhook with a job. */
+  /** The run of the job, if the target is a job. */
   jobRunId: z.string().nullable(),
 });
 export type AttemptJson = z.infer<typeof attemptSchema>;

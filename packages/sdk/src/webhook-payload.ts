@@ -7,7 +7,7 @@ const sha = z.string().regex(/^[0-9a-f]{40}$/);
 const url = z.url({ protocol: /^https?$/ });
 const owner = z.object({ id });
 
-/** At the time when the event was recorded. */
+/** The repository at the time when the event was recorded. */
 const repo = z.object({
   type: z.enum(repoTypes),
   /** `owner/name` */

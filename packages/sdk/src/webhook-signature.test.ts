@@ -117,8 +117,8 @@ describe("a signature", () => {
   });
 });
 
-describe("the secret alone", () => {
-  test("is accepted for unsigned deliveries only if it is correct", async () => {
+describe("the secret", () => {
+  test("is accepted alone, in an unsigned delivery, only if it is correct", async () => {
     for (const known of ["a long secret", ["other", "a long secret"]]) {
       expect(await verifyWebhook({ body, headers: { "X-Webhook-Secret": "a long secret" }, secret: known })).toEqual(payload);
     }

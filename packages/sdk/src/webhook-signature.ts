@@ -249,7 +249,7 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   return bytes;
 }
 
-/** Importing a key costs as much as verifying with it. */
+/** Imported keys are kept, because importing a key costs as much as verifying with it. */
 const verifyingKeys = new Map<string, Promise<CryptoKey>>();
 const VERIFYING_KEYS_MAX = 32;
 

@@ -31,7 +31,7 @@ export const webhookDomainSchema = z
 
 const watched = z.array(watchedItemSchema).max(WATCHED_MAX_PER_WEBHOOK, `watch at most ${WATCHED_MAX_PER_WEBHOOK} items`);
 const domains = z.array(webhookDomainSchema).max(10);
-/** Only these kinds of events, instead of all of the domains. */
+/** The webhook receives only these kinds of events, instead of all events of its domains. */
 const events = z.array(z.enum(testKinds)).max(testKinds.length);
 const name = z.string().max(WEBHOOK_NAME_MAX_CHARACTERS);
 /** The service accepts only `^[\x20-\x7e]*$`. An empty text means no secret. */
@@ -40,7 +40,7 @@ const secret = z.string().max(WEBHOOK_SECRET_MAX_CHARACTERS);
 /** The spec of a job to run at each event, with secrets, which are stored encrypted. @group Webhooks */
 export const webhookJobSchema = jobSpecSchema.extend({ secrets: jobSecretsSchema.nullish() });
 
-/** Exactly one of `url`, `job` and `jobSourceId`. `job_id` means the same as `jobSourceId`. */
+/** A target is exactly one of `url`, `job` and `jobSourceId`. `job_id` means the same as `jobSourceId`. */
 const target = {
   url: z.string().nullish(),
   job: webhookJobSchema.nullish(),

@@ -32,7 +32,7 @@ export function checkDataDir(): Finding[] {
   }
 }
 
-/** Files directly in the data directory, unless other users cannot access the directory. */
+/** Returns the files with secrets that other users can access. There are none if other users cannot access the directory. */
 function exposedFiles(directory: string, mode: number): string[] {
   if ((mode & OTHERS) === 0) return [];
   return readdirSync(directory, { withFileTypes: true })

@@ -81,7 +81,7 @@ export async function checkOutbound(): Promise<Finding[]> {
 async function checkResolver(): Promise<Finding> {
   const names = findings("name resolution");
   const { hostname } = new URL(env().ORIGIN);
-  // Without a host name of our own, RFC 2606 reserves this name, which exists.
+  // If the service has no host name of its own, the check uses `example.com`, which always exists (RFC 2606).
   const host = isThisMachine(hostname) || /^[\d.]+$|:/.test(hostname) ? "example.com" : hostname;
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   try {

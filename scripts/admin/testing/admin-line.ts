@@ -4,7 +4,7 @@ import { describeFailure, EXIT } from "../report.ts";
 
 export type AdminOutcome = { exitCode: number; json: Record<string, unknown>; text: string };
 
-/** Starting a process for each line would take a second. */
+/** Runs the command in this process, because starting a process for each command would take a second. */
 export async function adminLine(...args: string[]): Promise<AdminOutcome> {
   const request = parseArguments(args, await loadCommands(args));
   if (request.kind !== "run") throw new Error("use helpText for help");

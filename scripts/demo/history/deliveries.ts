@@ -13,7 +13,7 @@ type SampleWebhook = Awaited<ReturnType<typeof findWebhooks>>[number];
 const findWebhooks = (ownerIds: string[]) =>
   db().webhook.findMany({ where: { ownerId: { in: ownerIds } }, include: { watched: true } });
 
-/** In hours before now. */
+/** `from` and `to` are in hours before now. */
 const outages = [
   { from: 17.16 * 24, to: 17 * 24, status: 503, reason: null, body: "upstream connect error\n" },
   { from: 9.26 * 24, to: 9.1 * 24, status: null, reason: "the connection was refused", body: null },

@@ -4,10 +4,10 @@ import { HISTORY_DAYS } from "../sample-commits.ts";
 
 export type Rows = Readonly<Record<string, readonly object[]>>;
 
-/** The samples must exist before their first use. */
+/** The samples become older than the history, because they must exist before their first use. */
 const OLDER_DAYS = HISTORY_DAYS + 3;
 
-/** With DATABASE_URL, the same database may have other people's rows. */
+/** Only rows of the samples' owners change, because with DATABASE_URL, the database may have other people's rows. */
 const owned = {
   user: "id = ANY ($1)",
   organization: "id = ANY ($1)",
@@ -23,7 +23,7 @@ type History = {
   rows: Rows;
 };
 
-/** Everything or nothing, so that after an interrupted run the next run can start again. */
+/** Writes everything or nothing, so that the next run can start again after an interruption. */
 export async function writeHistory({ ownerIds, changes, rows }: History): Promise<void> {
   await withConnection(async (client) => {
     await client.query("BEGIN");

@@ -20,13 +20,13 @@ type ActivityFiltersProps = Readonly<{
   query: ActivityQuery;
   /** Whether the target is a job, which has no HTTP status. */
   isJob: boolean;
-  /** The saved views, beside the active filters. */
+  /** The saved views, which are shown beside the active filters. */
   children: ReactNode;
 }>;
 
 const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
-/** Filters the list. The URL holds all filters, so that people can bookmark and share a result. */
+/** The URL contains all filters, so that people can bookmark and share a result. */
 export function ActivityFilters({ path, query, isJob, children }: ActivityFiltersProps) {
   const { status, event, repo, text, since, until, span } = query;
   return (

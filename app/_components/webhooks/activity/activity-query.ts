@@ -63,12 +63,11 @@ export function deliveryFilter({ status, event, repo, text, since, until, before
   };
 }
 
-/** In a filtered list, no rows do not mean that nothing was sent. */
 export function isFiltered({ status, event, repo, text, since, until }: ActivityQuery): boolean {
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 
-/** An empty value removes a part. */
+/** An empty value in `changes` removes the parameter. */
 export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...changes })) {

@@ -102,7 +102,7 @@ const sentence = (clause: string): string =>
   `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}${/[.!?]$/.test(clause) ? "" : "."}`;
 
 type WaterfallProps = Readonly<{
-  /** Milliseconds. Null for a phase that did not happen. */
+  /** In milliseconds. Null for a phase that did not happen. */
   dns: number | null;
   connect: number | null;
   tls: number | null;

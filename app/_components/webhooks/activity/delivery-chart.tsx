@@ -10,7 +10,7 @@ export type ChartColumn = Readonly<{
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** Milliseconds. Null if there was no response. */
+  /** In milliseconds. Null if there was no response. */
   median: number | null;
   p99: number | null;
   href: string;
@@ -142,7 +142,7 @@ function Column({ column, highest, slowest, hasResponses, isLate }: ColumnProps)
   );
 }
 
-/** On a linear scale, one slow hour would flatten the line of a fast target. */
+/** The scale is logarithmic. On a linear scale, one slow hour would flatten the line of a fast target. */
 function ResponseTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
   const height = (ms: number) => Math.log(Math.max(1.5, ms)) / Math.log(slowest);
   return (

@@ -19,7 +19,7 @@ import { NextTry } from "./next-try.client.tsx";
 import { prettyJson } from "./pretty-json.ts";
 import { curlCommand, type SignedRequest, verifySnippets } from "./verify-snippets.ts";
 
-/** Each comparison takes time (S137). */
+/** How many responses are compared with the previous one. Each comparison takes time (S137). */
 const COMPARED = 5;
 
 type DeliveryPanelProps = Readonly<{
@@ -108,7 +108,6 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
   );
 }
 
-/** The state of the delivery, in a sentence. */
 function describeState({ state, attempts, nextAttemptAt, lastOutcome, canReplay }: DeliveryDetail, isJob: boolean, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {

@@ -26,7 +26,7 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
         return (
           <li key={delivery.id} className={classNames("delivery-row relative flex items-stretch", isOpen && "bg-sunken")}>
             {isManager && (
-              // The link keeps its distance from the checkbox (WCAG 2.5.8).
+              // The link must keep a distance from the checkbox (WCAG 2.5.8).
               <label className="grid w-10 shrink-0 place-items-center">
                 <input
                   type="checkbox"
@@ -95,17 +95,17 @@ function SecondLine({ delivery, isJob, now }: Readonly<{ delivery: Delivery; isJ
   );
 }
 
-/** `repo.content.update` */
+/** Returns a kind such as `repo.content.update`. */
 export function kindOf({ event }: Delivery): string {
   return `${event.scope}.${event.action}`;
 }
 
 type OutcomeChipProps = Readonly<{
-  /** Absent for a single attempt. */
+  /** The delivery's state. Absent for a single attempt. */
   state?: DeliveryState;
   outcome: AttemptOutcome | null;
   status: number | null;
-  /** A job has no status. */
+  /** Set if the target is a job, which has no HTTP status. */
   isJob?: boolean;
 }>;
 

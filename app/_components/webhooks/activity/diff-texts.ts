@@ -6,7 +6,7 @@ const LIMITS = { maxEditLength: 500, timeout: 20 };
 const TOO_MANY_CHARACTERS = 64 * 1024;
 const TOO_MANY_LINES = 2_000;
 
-/** Undefined for texts that are too long or have too little in common. */
+/** Returns undefined for texts that are too long or have too little in common. */
 export function diffTexts(before: string, after: string): DiffHunk[] | undefined {
   if ([before, after].some(isTooLong)) return undefined;
   const patch = structuredPatch("", "", before, after, undefined, undefined, { context: 3, ...LIMITS });

@@ -7,7 +7,7 @@ import { classNames } from "../../class-names.ts";
 type LiveTailProps = Readonly<{
   streamPath: string;
   tail: string;
-  /** Set if something is in progress that the stream does not report. */
+  /** Set while something is in progress that the stream does not report. */
   isBusy: boolean;
 }>;
 
@@ -21,7 +21,7 @@ const RETRY_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
-/** Rows of another page or filter that opens later are not new. */
+/** New rows are marked only for a moment, because rows of a page or a filter that opens later are not new. */
 function markNewRows(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
@@ -75,7 +75,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       source.onopen = () => setState("live");
       source.onerror = () => {
         setState("connecting");
-        // The browser reopens a lost connection, but not a refused one.
+        // The browser opens a lost connection again, but not a refused one.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, RETRY_MS);
       };
       source.addEventListener("delivery", refresh);

@@ -1,12 +1,15 @@
 import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
 
-/** In UTF-16 units. Indentation grows with the square of the depth, which the target chooses (S137). */
+/** The longest indented text in UTF-16 units. Indentation grows with the square of the depth, which the target chooses (S137). */
 const INDENTED_MAX = 256 * 1024;
 
-/** `json` is the response's body from `prettyJson`, which two comparisons use. */
+/** `json` is what `prettyJson` returns for the response's body. */
 export type ShownAttempt = Attempt & { json: string | null };
 
-/** Null for text that is not JSON, has nothing to indent or would become too long. JavaScript might change numbers of 16 digits or more. */
+/**
+ * Returns null for text that is not JSON, has nothing to indent, would become too long, or has numbers of 16 or more digits, which
+ * JavaScript might change.
+ */
 export function prettyJson(text: string): string | null {
   if (!/^\s*[[{]/.test(text) || /[^"\w.]-?\d{16,}/.test(text)) return null;
   try {

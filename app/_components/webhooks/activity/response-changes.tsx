@@ -4,7 +4,7 @@ import type { ShownAttempt } from "./pretty-json.ts";
 
 type ResponseChangesProps = Readonly<{ attempt: ShownAttempt; previous: ShownAttempt | undefined }>;
 
-/** The requests' bodies are always the same (S124). */
+/** Compares only the responses, because the requests' bodies are always the same (S124). */
 export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   const [before, after] = [previous && textOf(previous), textOf(attempt)];
   if (!previous || before === undefined || after === undefined) return null;

@@ -8,7 +8,7 @@ import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { nextAuthOptions } from "./next-auth-options.ts";
 
-/** Asks next-auth as one of Next's pages/api routes would: unlike app routes, they work without a running Next. */
+/** Calls next-auth as a route of `pages/api` would, because such a route works without a running Next. */
 const ask = (req: Record<string, unknown>, action: string) =>
   new Promise((send, reject) => {
     const res = { send, json: send, status: () => res, getHeader: () => undefined, setHeader: () => res };
@@ -18,7 +18,7 @@ const ask = (req: Record<string, unknown>, action: string) =>
 
 const askForSession = (token: string) => ask({ method: "GET", cookies: { [siteSessionCookie().name]: token } }, "session");
 
-test("a cookie without a session gets no session, and writes no error into the log; a failed lookup does", async () => {
+test("a cookie without a session gets no session and causes no error in the log; a failed lookup causes one", async () => {
   const error = vi.spyOn(log(), "error").mockReturnValue();
   onTestFinished(() => void vi.restoreAllMocks());
   const person = await signedInPerson();
@@ -30,7 +30,7 @@ test("a cookie without a session gets no session, and writes no error into the l
   expect(error).toHaveBeenCalledOnce();
 });
 
-test("S51 a form with a callback URL that is not one, or not ours, leads to our site", async () => {
+test("S51 a form whose callback URL is invalid or on another site leads to our site", async () => {
   const { csrfToken } = (await ask({ method: "GET" }, "csrf")) as { csrfToken: string };
   const secret = derivedKey("next-auth").toString("base64url");
   const cookies = { "next-auth.csrf-token": `${csrfToken}|${hash("sha256", csrfToken + secret)}` };

@@ -5,7 +5,7 @@ import { sourcePath } from "#core/source-path.ts";
 const FOLDER = "build/sdk-reference";
 const NAME = /^[A-Za-z][\w-]*$/;
 
-/** Undefined if there is no such page, or if this installation was not built. */
+/** Returns undefined if there is no such page, or if this installation was not built. */
 export async function readReference(...names: string[]): Promise<{ path: string; markdown: string } | undefined> {
   // Names come from the URL and must not lead out of the folder.
   if (!names.every((name) => NAME.test(name))) return undefined;

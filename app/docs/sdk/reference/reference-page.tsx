@@ -8,7 +8,7 @@ import { instanceFilling } from "../../reader.ts";
 import { readReference } from "./read-reference.ts";
 
 type ReferencePageProps = Readonly<{
-  /** Below `/docs/sdk/reference`. */
+  /** The segments of the URL below `/docs/sdk/reference`. */
   names: readonly string[];
   trail: NonNullable<PageHeaderProps["trail"]>;
 }>;

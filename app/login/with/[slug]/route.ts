@@ -14,7 +14,10 @@ import {
 import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
-/** A link here from another site does no harm, because the response is valid only in this browser and the user confirms a new link. */
+/**
+ * Another site may link here without harm: the provider's response is valid only in this browser, and the user confirms each linked
+ * identity.
+ */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
   const query = request.nextUrl.searchParams;

@@ -4,7 +4,7 @@ const MIB = 1024 ** 2;
 const CONNECTIONS = 200;
 const BODY_MIB = 15;
 
-/** Anonymous: bodies of almost the maximum size whose last byte never arrives. */
+/** Somebody without an account sends bodies of almost the maximum size, whose last byte never arrives. */
 export const slowBodies: Attack = {
   id: "A2",
   name: `${CONNECTIONS} bodies of ${BODY_MIB} MiB to /api/repos/create that do not end`,

@@ -9,7 +9,7 @@ const MIB = 1024 ** 2;
 const IDLE = 40;
 const BYTE_EVERY_MS = 20_000;
 
-/** Anonymous: fetches whose request never arrives completely (decision 072). */
+/** Somebody without an account sends fetches whose request never arrives completely (decision 072). */
 export const idleUploadPacks: Attack = {
   id: "H6",
   name: `${IDLE} fetches that send a byte in 20 seconds`,
@@ -36,7 +36,7 @@ function dripping(socket: Socket): Socket {
 const LEVELS = 10;
 const FOLDERS = 10;
 
-/** Anonymous: a few trees that refer to each other and expand to 10^10 paths. */
+/** Somebody without an account opens a few trees that refer to each other and expand to 10^10 paths. */
 export const treeWalks: Attack = {
   id: "M2",
   name: "walks of a tree of 10^10 paths: 40 expanded listings, 12 commit pages, 12 history pages at a time",
@@ -73,7 +73,7 @@ export const treeWalks: Attack = {
 
 const DOWNLOADS = 600;
 
-/** Anonymous: downloads that the attacker stops reading. */
+/** Somebody without an account starts downloads and stops reading them. */
 export const slowDownloads: Attack = {
   id: "A3",
   name: `${DOWNLOADS} downloads of 8 MiB that nobody reads`,
@@ -91,7 +91,7 @@ export const slowDownloads: Attack = {
 
 const OBJECTS = 40_000;
 
-/** Anonymous: clones for which git compares objects again each time. */
+/** Somebody without an account requests clones for which git compares objects again each time. */
 export const costlyClones: Attack = {
   id: "A4",
   name: `clones of ${OBJECTS.toLocaleString("en")} files, 24 at a time`,

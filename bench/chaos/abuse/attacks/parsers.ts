@@ -2,7 +2,7 @@ import { type Attack, lanes } from "../attack.ts";
 
 const KIB = 1024;
 
-/** Anonymous: the parser looks back further with each flow collection without a separator. */
+/** Needs no account. The parser looks back further with each flow collection without a separator. */
 export const yaml: Attack = {
   id: "H3",
   name: "64 KiB of YAML to /api/validate-yaml, 6 at a time",
@@ -35,7 +35,7 @@ export const readmes: Attack = {
   },
 };
 
-/** Anonymous: a list of invalid values, which must not become an issue each before any token is checked (decision 079). */
+/** Needs no account. A list of invalid values must not become one issue for each value before any token is checked (decision 079). */
 export const wrongElements: Attack = {
   id: "A1",
   name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",

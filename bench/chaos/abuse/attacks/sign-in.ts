@@ -4,7 +4,7 @@ import { type Attack, type Attackers, lanes } from "../attack.ts";
 import type { Kind } from "../healthy.ts";
 import { fieldsOf } from "../page-visitor.ts";
 
-/** Anonymous: wrong passwords for one account, from a few IP addresses. */
+/** Somebody without an account sends wrong passwords for one account, from a few IP addresses. */
 export const wrongPasswords: Attack = {
   id: "M4",
   name: "wrong passwords for a named account from 4 addresses",
@@ -22,7 +22,7 @@ export const wrongPasswords: Attack = {
 
 const ADDRESSES = 16;
 
-/** Anonymous: checking the password of a missing account costs as much as for a real account (decision 077). */
+/** Needs no account. Checking the password of a missing account costs as much as for a real account (decision 077). */
 export const passwordFlood: Attack = {
   id: "A5",
   name: `passwords for accounts that do not exist, from ${ADDRESSES} addresses, 16 at a time`,

@@ -24,7 +24,7 @@ export function addLoginCommand(program: Command, terminal: Terminal): void {
 async function login(at: Context, { token, browser, scope }: Options, address: string | undefined): Promise<void> {
   const baseUrl = address === undefined ? await at.baseUrl() : parseBaseUrl(address);
   if (isPlain(baseUrl)) at.print.always(`Warning: ${baseUrl} is not encrypted. Others on the network can read your token.`);
-  // Read first, so that a damaged file is reported before the user goes to the browser.
+  // The file is read first, so that a damaged file is reported before the user goes to the browser.
   const before = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
   const tokens: Tokens = token ? { accessToken: await readToken(at.terminal) } : await byDevice(at, baseUrl, { browser, scope });
   const me = await createClient({ baseUrl, token: tokens.accessToken }).whoami({ signal: at.signal });
@@ -35,7 +35,7 @@ async function login(at: Context, { token, browser, scope }: Options, address: s
 
 const organizationsOf = ({ orgs }: WhoAmI): string[] | undefined => (orgs.length > 0 ? orgs.map(({ name }) => name) : undefined);
 
-/** Nothing else would end the sign-in that the new one replaces. */
+/** Ends the sign-in that a new one replaces, because nothing else would. */
 async function forget(baseUrl: string, token: string): Promise<void> {
   await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, timeoutMs: 5_000 }).catch(() => undefined);
 }

@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal.ts";
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** In the system's folder for settings or in `KEYHOOK_CONFIG_DIR`. */
+/** The file is in `KEYHOOK_CONFIG_DIR`, or else in the system's folder for settings. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
@@ -52,7 +52,7 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    // Others may read a folder that an earlier version created.
+    // An earlier version may have created a folder that others can read.
     await chmod(dirname(path), 0o700);
     await rename(temporary, path);
   } catch (error) {
@@ -63,7 +63,7 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   }
 }
 
-/** From `--url`, `KEYHOOK_URL`, or the only service to which the user is signed in. */
+/** The URL comes from `--url`, from `KEYHOOK_URL`, or from the only service to which the user is signed in. */
 export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
   const named = given ?? terminal.env.KEYHOOK_URL;
   if (named) return parseBaseUrl(named);

@@ -9,7 +9,7 @@ import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./cr
 /** Every service has this client ID (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/** Tokens are valid for 30 days. A day is left, so that no token expires while a long command runs. */
+/** Tokens are valid for 30 days. They are renewed a day before their expiry, so that none expires while a long command runs. */
 const REFRESH_BEFORE_SECONDS = 24 * 60 * 60;
 
 export function storedToken(terminal: Terminal, origin: string): TokenSource {

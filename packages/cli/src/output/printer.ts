@@ -2,7 +2,7 @@ import { BadInput } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
-/** Values by the names of their columns, in order. `quiet` prints the first. */
+/** Values by the names of their columns, in order. `quiet` prints only the first value. */
 export type Row = Record<string, Cell>;
 
 const TERMINAL_WIDTH = 80;
@@ -13,10 +13,10 @@ export function createPrinter(
   { stdout, stderr, env }: Terminal,
   { format, isCutAllowed = true }: { format: Format; isCutAllowed?: boolean },
 ) {
-  // https://no-color.org: set to any text but the empty one.
+  // NO_COLOR counts if it is set to any text but the empty one (https://no-color.org).
   const hasColour = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
   const out = (text: string) => void stdout.write(`${text}\n`);
-  // Messages contain text from the service or from users.
+  // Messages may contain text from the service or from users, so control characters are escaped.
   const note = (text: string) => void stderr.write(`${visibleLines(text)}\n`);
   const json = (value: unknown, indent?: number) => out(visibleJson(value, indent));
   const outAll = (lines: readonly string[]): void => {
@@ -29,7 +29,7 @@ export function createPrinter(
     note(text: string): void {
       if (format !== "quiet") note(text);
     },
-    /** Must be seen in every format, such as a secret that is shown only once. */
+    /** Prints a message that every format must show, such as a secret that is shown only once. */
     always: note,
     hint(text: string): void {
       if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
@@ -49,7 +49,7 @@ export function createPrinter(
       }
     },
 
-    /** Without padding, because the next rows are unknown. */
+    /** Prints a row without padding, because the next rows are unknown. */
     row(row: Row, { item = row }: { item?: unknown } = {}): void {
       const [human = [], plain = []] = [...cellsOf([row], humanText), ...cellsOf([row], textOf)];
       if (format === "json") json(item);
@@ -62,7 +62,7 @@ export function createPrinter(
       }
     },
 
-    /** JSON in every format: indented for people, without nulls for programs. */
+    /** Prints JSON in every format: indented for people, without nulls for programs. */
     record(value: object): void {
       if (format === "human") json(value, 2);
       else json(withoutNulls(value));
@@ -107,14 +107,14 @@ function withoutNulls(value: unknown): unknown {
 }
 
 export const formats = ["auto", "human", "agent", "json", "quiet"] as const;
-/** For people, for agents (rows with tabs), for programs (JSON), or only IDs. */
+/** Output for people, for agents (rows with tabs), for programs (JSON), or only IDs. */
 export type Format = Exclude<(typeof formats)[number], "auto">;
 
 export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean };
 
 /** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
 export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
-  // `audit export --format jsonl` names the format of a file.
+  // Other values are ignored, because `audit export --format jsonl` names the format of a file.
   const named = formats.find((one) => one === format);
   const asked = new Set([...(named ? [named] : []), ...(json ? ["json" as const] : []), ...(quiet ? ["quiet" as const] : [])]);
   if (asked.size > 1) throw new BadInput(`Choose one output format, not ${[...asked].join(" and ")}.`);
@@ -177,7 +177,7 @@ export function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** Characters that a terminal would obey or that hide text. */
+/** Characters that a terminal would obey, or that hide text. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 export function visible(text: string): string {
   return text.replace(/\s+/g, " ").trim().replace(OBEYED, escaped);

@@ -10,7 +10,7 @@ export interface DeliveryStore {
   delete(key: string): void | Promise<void>;
 }
 
-/** Keeps the newest responses in memory, limited in number and size. */
+/** Creates a store that keeps the newest responses in memory: at most `maxEntries` (10,000) with at most `maxBytes` (16 MiB). */
 export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 } = {}): DeliveryStore {
   const answers = new Map<string, StoredAnswer>();
   let bytes = 0;
@@ -50,7 +50,7 @@ export type RecentDelivery = {
 
 const KEPT_MAX = 50;
 
-/** Newest first. */
+/** The latest deliveries, newest first. */
 export class RecentDeliveries {
   readonly #kept: RecentDelivery[] = [];
   add(delivery: RecentDelivery): void {

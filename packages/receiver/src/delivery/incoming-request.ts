@@ -1,6 +1,6 @@
 import type { EventScope, WebhookPayload } from "@keyhook/sdk";
 
-/** Creating a `Request` for each request would cost more than all other work. */
+/** Replaces `Request`, because creating one for each request would cost more than all other work. */
 export type IncomingRequest = {
   method: string;
   url: string;
@@ -32,7 +32,10 @@ export class RefusedError extends Error {
   }
 }
 
-/** `Content-Length` may be wrong. A slow body is refused too (slow loris). @throws RefusedError 413, 408 */
+/**
+ * Counts the bytes, because `Content-Length` may be wrong. Refuses a slow body too (slow loris).
+ * @throws RefusedError 413 if the body is too large, 408 if the body is too slow
+ */
 export async function readBody(
   source: AsyncIterable<Uint8Array>,
   { maxBytes, timeoutMs, promised }: { maxBytes: number; timeoutMs: number; promised: string | undefined },

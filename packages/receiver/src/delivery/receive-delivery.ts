@@ -8,7 +8,7 @@ export type Reception = {
   sender: SenderRules;
   limits: { maxBytes: number; timeoutMs: number };
   store: DeliveryStore;
-  /** By handler and ID. */
+  /** The responses that are being made, by handler and delivery ID. */
   inProgress: Map<string, Promise<Answer>>;
   /** The receiver awaits this work when it stops. */
   running: Set<Promise<unknown>>;
@@ -138,7 +138,7 @@ type SenderRules = { secrets: readonly string[]; requireSignature: boolean | und
 
 /**
  * Checks the headers before the body is read (S140). A `whsec_` secret requires a signature, because an intercepted secret works forever.
- * @throws RefusedError 401, 403
+ * @throws RefusedError 401 if a required header is missing, 403 if the secret is wrong
  */
 async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {
   const { secrets, requireSignature } = rules;
@@ -155,7 +155,7 @@ async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promi
   return "trusted";
 }
 
-/** @throws RefusedError 403 */
+/** @throws RefusedError 403 if the signature or its time is not valid */
 function checkSignature(body: Uint8Array, incoming: IncomingRequest, rules: SenderRules): Promise<void> {
   return verify(body, incoming, rules.secrets, rules.toleranceSeconds);
 }

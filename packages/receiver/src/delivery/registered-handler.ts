@@ -54,7 +54,7 @@ export async function runHandler(
   });
   over.catch(() => undefined);
   try {
-    // Inside the promise, because a handler that is not async may throw at once.
+    // The handler is called inside the promise, because a handler that is not async may throw at once.
     const result = await Promise.race([(async () => handler.handle(payload, contextWith(aborting.signal)))(), over]);
     if (result instanceof Response) {
       return { status: result.status, body: await result.text(), headers: Object.fromEntries(result.headers) };
@@ -105,7 +105,7 @@ export class DeliveryContext {
   readonly signal: AbortSignal;
   /** The time when the attempt was sent. */
   readonly timestamp: Date | undefined;
-  /** Whether it is a sample event from "Send a test", on the receiver's own page or in the service. */
+  /** Whether the delivery is a sample event from "Send a test", on the receiver's own page or in the service. */
   readonly isTest: boolean;
   readonly #incoming: IncomingRequest;
   #headers: Headers | undefined;
@@ -121,7 +121,7 @@ export class DeliveryContext {
     this.isTest = incoming.header("x-webhook-test") === "true";
   }
 
-  // Created on use, because headers and request are costly and few handlers use them.
+  // Headers and request are created on use, because they are costly and few handlers use them.
   get headers(): Headers {
     this.#headers ??= this.#incoming.headers();
     return this.#headers;

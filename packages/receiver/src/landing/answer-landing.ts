@@ -70,11 +70,7 @@ const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
-/**
- * Whether the visitor may see recent deliveries and send tests. Unless the option `mayManage` decides, only a user at this machine may, with
- * the page's token. A proxy or tunnel on this machine also connects from a loopback address, but most add headers. Requests from a page of
- * another site whose name points to this machine (DNS rebinding) have another `Host`.
- */
+/** By default, only a user at this machine may. A proxy's loopback connection has extra headers, and DNS rebinding has another `Host`. */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());
   return (

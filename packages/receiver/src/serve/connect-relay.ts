@@ -52,7 +52,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
     },
   });
-  // Another attempt would fail in the same way. Before the relay is open, the start fails.
+  // An error ends the listening, because another attempt would fail in the same way. Before the relay is open, the start fails too.
   listening.then(
     (reason) => reason !== "aborted" && print(ENDED[reason]),
     (error) => receiver.reportError(error, { during: "relay" }),
@@ -105,7 +105,7 @@ async function findService({ url = environment.serviceUrl(), token = environment
   const found = token ?? known[origin]?.accessToken;
   if (!found)
     throw new Error(`There is no token for ${origin}. Set KEYHOOK_TOKEN (scope webhooks), or sign in with keyhook login.`);
-  // Read again for each request, because the command line renews the token.
+  // The token is read again for each request, because the command line renews the token.
   return { baseUrl: origin, token: token ?? (async () => (await readCredentials())[origin]?.accessToken ?? found) };
 }
 

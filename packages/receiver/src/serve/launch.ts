@@ -19,10 +19,10 @@ export type LaunchOptions = {
 };
 
 export type Launched = {
-  /** `http://127.0.0.1:7860` */
+  /** The server's URL, such as `http://127.0.0.1:7860`. */
   url: string;
   port: number;
-  /** The public URL, with `relay`. */
+  /** The public URL. Absent without `relay`. */
   relayUrl?: string;
   /** Stops accepting connections. `receiver.close()` waits for the handlers first. */
   stop(): Promise<void>;

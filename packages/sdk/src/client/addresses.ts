@@ -10,7 +10,7 @@ export type Asked = { signal?: AbortSignal | undefined };
  */
 export type Whose = Asked & { organization?: string | undefined };
 
-/** Encodes a slash, so that the part leads to no other URL. Refuses `.` and `..`, which URLs resolve. */
+/** Encodes a part of a path. An encoded slash leads to no other URL. `.` and `..` are refused, because URLs resolve them. */
 export function part(text: string): string {
   if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} is neither a name nor an ID`);
   return encodeURIComponent(text);
@@ -52,7 +52,7 @@ export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
   return type ? { type, name: rest.join("/") } : { type: "model", name: repo };
 }
 
-/** `/api/models/owner/name` */
+/** Returns a path such as `/api/models/owner/name`. */
 export function repoPathOf(repo: RepoRef): string {
   const { type, name } = readRepo(repo);
   return `/api/${apiSegments[type]}/${fullNamePath(name)}`;
@@ -79,7 +79,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Without the origin, because behind a proxy the service may name a different origin than the client uses. */
+/** Returns the URL without the origin, because behind a proxy the service may name a different origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

@@ -13,7 +13,7 @@ export async function readText(response: Response, limit: number): Promise<{ tex
     if (done) break;
     bytes += value.byteLength;
     if (bytes > limit) {
-      // Not awaited, because the cancellation may never finish while the server keeps sending.
+      // The cancellation is not awaited, because it may never finish while the server keeps sending.
       reader.cancel().catch(() => undefined);
       return { text: pieces.join(""), isCut: true };
     }
@@ -77,7 +77,10 @@ function reasonOf(error: unknown): string {
 
 export type Deadline = ReturnType<typeof startDeadline>;
 
-/** `AbortSignal.any` is missing from the oldest supported runtimes, and leaves a listener on a long-lived signal for each request. */
+/**
+ * Replaces `AbortSignal.any`, which the oldest supported runtimes lack, and which leaves a listener on a long-lived signal for each
+ * request.
+ */
 export function startDeadline(ms: number, outer?: AbortSignal) {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -53,7 +53,7 @@ export type ApiErrorFacts = {
   cause?: unknown;
 };
 
-/** Read separately, so that a field with the wrong type does not hide the other fields. */
+/** Each field is read separately, so that a field with the wrong type does not hide the other fields. */
 const optional = z.string().optional().catch(undefined);
 const body = z.object({
   error: optional,

@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): Client {
   const transport: Transport = createTransport(options);
   const whoami = whoamiOf(transport);
   let known: Promise<string> | undefined;
-  /** All tokens of one client belong to the same user. */
+  /** Reads the name only once, because all tokens of one client belong to the same user. */
   function ownName({ signal }: Asked = {}): Promise<string> {
     if (!known) {
       known = whoami().then(({ name }) => name);

@@ -10,7 +10,7 @@ export type ServerSentEvent = {
   id?: string;
 };
 
-/** In characters. A longer event is a mistake or an attack. */
+/** The longest event in characters. A longer one is a mistake or an attack. */
 const EVENT_MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**

@@ -12,7 +12,10 @@ const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
 /** How many returned lines are searched for in the whole log, after a connection that began in the middle of the log. */
 const REMEMBERED = 20;
 
-/** The lines of a log never change, so a new connection skips returned lines, or searches for them after a partial start (decision 059). */
+/**
+ * The lines of a log never change, so a new connection skips the lines that were returned before. If the new connection begins in the
+ * middle of the log, the returned lines are searched for (decision 059).
+ */
 export function followJobLog(
   { stream }: Transport,
   options: {

@@ -1,14 +1,12 @@
 import { ApiError } from "./api-error.ts";
 
 /**
- * Reads a stream across connections, with a growing random delay before each new one. `webhooks.live` and `jobs.logs` are made with it; use
- * it for a stream of your own that can continue where it was cut off.
+ * Reads a stream across connections, with a growing random delay before each new one, as `webhooks.live` and `jobs.logs` do.
  * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
  * @param signal Ends the reading.
  * @param isOver Called after each connection that ended without an error. Returns whether the stream has ended. Default: never.
  * @throws {@link ApiError} if another connection would fail in the same way: the token is no longer valid, there is no such stream, or the
- * service asks to wait for more than a minute. After an abort, the signal's reason.
- *
+ * service asks to wait for more than a minute. After an abort, the signal's reason is thrown.
  * @group Client
  */
 export async function* reconnecting<T>(
@@ -34,14 +32,14 @@ export async function* reconnecting<T>(
   }
 }
 
-/** The service may restart, a proxy may give up, or the network may be down. */
+/** Whether another connection may succeed, after a restart of the service, a failure of a proxy or of the network. */
 function isLost(error: unknown): error is ApiError {
   return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500 && !isWaitLong(error));
 }
 
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 20_000;
-/** A program that waits for an hour looks dead, so the error of a longer `Retry-After` contains the time. */
+/** The SDK does not wait longer, because a program that waits for an hour looks dead. The error contains the time to wait. */
 const RETRY_AFTER_MAX_SECONDS = 60;
 
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);

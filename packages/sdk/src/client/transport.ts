@@ -105,7 +105,7 @@ export function createTransport(options: ClientOptions): Transport {
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
   // In browsers the header would cost a CORS preflight for every request.
   const userAgent = isBrowser() ? options.userAgent : [options.userAgent, "keyhook-sdk"].filter(Boolean).join(" ");
-  // A browser's own `fetch` refuses any other `this`.
+  // A browser's `fetch` throws if it is called as a method of another object.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   async function tokenFor(refused?: string): Promise<string | undefined> {

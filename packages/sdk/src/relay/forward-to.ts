@@ -71,10 +71,7 @@ const refused: RelayAnswer = {
   }),
 };
 
-/**
- * The URL of a path on the base's host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path, also
- * at a server that decodes slashes first. Anybody who knows the relay's URL can send any path.
- */
+/** Returns undefined if the path would lead out of the base's own path. Anybody who knows the relay's URL can send any path. */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
   const at = path.indexOf("?");
@@ -91,7 +88,7 @@ function headersOf(pairs: HeaderPairs): Headers {
   return headers;
 }
 
-/** Undefined if the body is too long. */
+/** Returns undefined if the body is too long. */
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();

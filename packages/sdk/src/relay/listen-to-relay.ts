@@ -158,7 +158,7 @@ export async function listenToRelay(
 
 class Work {
   readonly #running = new Map<string, Promise<void>>();
-  /** Sent when the request arrives again, so that the request is not handled twice. */
+  /** Responses that could not be sent. They are sent when the request arrives again, so that the request is not handled twice. */
   readonly #unsent = new Map<string, RelayAnswer>();
   readonly #answered = new Set<string>();
   readonly #client: Pick<Client, "request">;

@@ -33,7 +33,7 @@ export const relayedRequestSchema = z.object({
   method: z.string(),
   /** The path after the token, with the query. */
   path: z.string(),
-  /** In the order in which they were sent. A name may occur several times. */
+  /** The headers in the order in which they were sent. A name may occur several times. */
   headers: headerListSchema,
   bodyBase64: z.string(),
   receivedAt: z.string(),

@@ -49,7 +49,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
     return tokens;
   }
 
-  /** Reads while holding the lock, to see the tokens that the previous holder stored. */
+  /** Reads the tokens while holding the lock, to see what the previous holder stored. */
   async function renew(refused: string | undefined): Promise<string> {
     const tokens = await present();
     if (isGood(tokens, refused) || tokens.refreshToken === undefined) return tokens.accessToken;

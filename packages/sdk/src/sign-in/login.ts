@@ -131,7 +131,10 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
   return { ...tokens, claims };
 }
 
-/** RFC 6749 §10.12, RFC 9207. Another program may read another value of a repeated parameter (RFC 6749 §3.1). */
+/**
+ * Checks the state (RFC 6749 §10.12) and the issuer (RFC 9207). Of a repeated parameter, another program may read another value (RFC 6749
+ * §3.1).
+ */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
   // A response with an empty state would match a login without a state.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");

@@ -122,7 +122,7 @@ export async function connect(
   };
 }
 
-/** oauth4webapi keeps the service's keys with this object. */
+/** The object is reused, because oauth4webapi keeps the service's keys with this object. */
 const servers = /* @__PURE__ */ new WeakMap<ServiceMetadata, oauth.AuthorizationServer>();
 
 function serverOf(metadata: ServiceMetadata): oauth.AuthorizationServer {

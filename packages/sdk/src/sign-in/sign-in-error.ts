@@ -19,7 +19,7 @@ export class SignInError extends ApiError {
   }
 }
 
-/** Other errors are returned unchanged. */
+/** Turns an endpoint's refusal into a `SignInError`. Other errors are returned unchanged. */
 export function asSignInError(error: unknown): unknown {
   if (!(error instanceof ApiError) || error instanceof SignInError) return error;
   if (error.status < 400 || error.status >= 500 || error.code.startsWith("http_")) return error;

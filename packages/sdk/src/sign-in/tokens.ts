@@ -58,7 +58,7 @@ export function requestGrant(
 export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
-/** RFC 6749 §3.3 */
+/** Returns the scopes separated by spaces (RFC 6749 §3.3). */
 export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
 
 /** Options of {@link refreshTokens}. @group Sign-in */

@@ -8,7 +8,7 @@ import { problemPath, providerSignInSecret, setPendingIdentity } from "../../../
 import { requestOrigin } from "../../../../_server/request-origin.ts";
 import { currentSession, sessionToken } from "../../../../_server/session.ts";
 
-/** Registered as the redirect URI at a provider. */
+/** This URL is registered as the redirect URI at a provider. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
   const session = await currentSession();

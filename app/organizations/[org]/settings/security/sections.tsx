@@ -25,7 +25,7 @@ type RequirementSectionProps = Readonly<{
   requirement: keyof typeof descriptions;
   title: string;
   isRequired: boolean;
-  /** Counted whether or not the requirement applies. */
+  /** The number of members who do not meet the requirement, even if the requirement is off. */
   unmet: number;
   members: number;
   /** The administrator must take this step before turning the requirement on. */

@@ -16,7 +16,7 @@ export const generateMetadata = organizationTitle("Storage");
 export default async function OrganizationStoragePage({ params }: Props) {
   const { organization, person, restrictions, isManager } = await requireOrganizationPage((await params).org);
   const { id, name } = organization;
-  // The notice of the overview says what to do first.
+  // The overview says what the member must do first.
   if (restrictions.length > 0 && !isManager) redirect(organizationPath(name));
   const usage = await readStorageUsage(person, { kind: "organization", id, handle: name });
   return (

@@ -20,7 +20,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: { default: repo.fullName, template: `%s · ${repo.fullName}` }, description: repo.description ?? undefined };
 }
 
-/** Has the `h1`. Pages start with `h2`. */
+/** The layout has the `h1`, so pages start with `h2`. */
 export default async function RepoLayout({ params, children }: Props) {
   const page = await repoPage(params);
   const { repo, mayManage, mayWrite } = page;

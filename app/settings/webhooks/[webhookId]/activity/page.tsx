@@ -4,7 +4,7 @@ import { webhookPath } from "../../../../_server/paths.ts";
 
 type Props = Readonly<{ params: Promise<{ webhookId: string }>; searchParams: PageQuery }>;
 
-/** Other services have a separate page for the activity. */
+/** Redirects URLs of users who know other services, where the activity has a page of its own. */
 export default async function OwnActivityPage({ params, searchParams }: Props) {
   const query = Object.entries(await searchParams).map(([name, value]) => [name, textOf(value)]);
   redirect(`${webhookPath(null, (await params).webhookId)}?${new URLSearchParams(query)}`);

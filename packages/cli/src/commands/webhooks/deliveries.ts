@@ -43,7 +43,7 @@ async function activity(at: Context, options: ActivityOptions, id: string): Prom
   at.print.list(found.map(deliveryRow), { items: found });
 }
 
-/** Ctrl-C is the normal end of `--follow`. */
+/** Ctrl-C is the normal end of `--follow`, not an error. */
 const untilInterrupted =
   ({ signal }: Context) =>
   (error: unknown): void => {

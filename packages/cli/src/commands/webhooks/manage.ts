@@ -11,7 +11,7 @@ export function addLsCommand(webhooks: Command, terminal: Terminal): void {
   withOrganization(command).action(actionOf(terminal, ls));
 }
 
-/** The columns of existing tools in their order (docs/specification/existing-clients.md#the-command-lines-output). */
+/** Prints the columns of existing tools, in their order (docs/specification/existing-clients.md#the-command-lines-output). */
 async function ls(at: Context, { organization }: OrganizationOption): Promise<void> {
   const found = await (await at.client()).webhooks.list({ organization, signal: at.signal });
   at.print.list(
@@ -34,7 +34,7 @@ async function info(at: Context, { organization }: OrganizationOption, id: strin
   at.print.record(await (await at.client()).webhooks.get(id, { organization, signal: at.signal }));
 }
 
-/** Existing tools use `discussions`. */
+/** Existing tools write `discussions` for `discussion`. */
 export const domainWords = ["repo", "discussions", "discussion"] as const;
 
 type CreateOptions = OrganizationOption & {

@@ -24,7 +24,7 @@ import { requirePerson } from "../../../../../_server/session.ts";
 import { type SubmittedForm, withLineEnd } from "../../../../../_server/submitted-form.ts";
 import { type EditingKind, isMarkdownName } from "./editing-page.ts";
 
-/** core checks the permission again. */
+/** The browser sends these values back, so core checks the permission again. */
 export type EditingTarget = Readonly<{
   type: RepoType;
   owner: string;
@@ -140,7 +140,7 @@ function editingAt(
   };
 }
 
-/** The form is now based on the newer commit, for the user to review. */
+/** The returned form is based on the newer commit, so that the user can review that commit. */
 function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion): FormOutcome {
   setPageStatus(409);
   const { path, head, commit, authorName, title, isDeleted } = newer;

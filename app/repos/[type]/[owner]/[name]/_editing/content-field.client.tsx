@@ -56,5 +56,5 @@ export function ContentField() {
   );
 }
 
-/** The preview's button is at the end of the form, because Enter in a field presses the first button. */
+/** Scrolls to the preview, because the button for the preview is far below, at the end of the form. */
 const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

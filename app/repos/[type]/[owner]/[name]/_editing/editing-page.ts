@@ -74,7 +74,7 @@ export async function readText(repo: Repo, commit: string, path: string): Promis
   if (text === undefined) {
     return { isEditable: false, reason: "This file is not text. Upload a new version of it instead.", isReplaceable: true };
   }
-  // The form saves one kind of line end. A file that mixes them gets LF.
+  // The form saves one kind of line end. A file with both kinds gets LF.
   const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
   return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };
 }

@@ -12,7 +12,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   const state = useFormState();
   const input = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<FileList | null>(null);
-  // React resets a form after its action, and with it the chosen files.
+  // After an action, React resets the form, which forgets the chosen files.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each response of the action
   useEffect(() => {
     if (chosen && input.current && input.current.files?.length === 0) input.current.files = chosen;
@@ -38,7 +38,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   );
 }
 
-/** The input's own list is emptied with the input. */
+/** Copies the list, because emptying the input also empties the input's own list. */
 function keep(files: FileList | null): FileList | null {
   if (!files || files.length === 0) return null;
   const own = new DataTransfer();

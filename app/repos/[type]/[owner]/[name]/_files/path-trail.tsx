@@ -91,7 +91,7 @@ export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
 
 type Props = Readonly<{ repo: Repo; revision: Pick<Revision, "ref" | "sha"> }>;
 
-/** A commit that is on no branch or tag may not be the owner's. */
+/** Warns about a commit that is on no branch or tag, because anybody may have written such a commit. */
 export async function NotOnBranch({ repo, revision }: Props) {
   if (await isOnBranch(repo, revision)) return null;
   return (
@@ -101,7 +101,7 @@ export async function NotOnBranch({ repo, revision }: Props) {
   );
 }
 
-/** The part after `tree/`, `blob/` or `commits/`. */
+/** The part of the URL after `tree/`, `blob/` or `commits/`. */
 export type RevisionParams = Promise<{ segments?: string[] }>;
 
 /** The revision is empty if the URL ends before it. */
@@ -109,7 +109,7 @@ export async function revisionOf(params: RevisionParams): Promise<{ revision: st
   return splitRevision(decodeSegments((await params).segments));
 }
 
-/** Undefined for a tag or a commit, where files cannot be changed. */
+/** Returns undefined for a tag or a commit, where files cannot be changed. */
 export function branchOf({ ref }: Revision): string | undefined {
   return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }

@@ -21,7 +21,7 @@ import { repoNameHref, submittedRepoName } from "../../../../../_server/repo-pag
 import { repoAt } from "../../../../../_server/scopes.ts";
 import { personLookup, requirePerson } from "../../../../../_server/session.ts";
 
-/** `onPage` counts pages of the timeline. */
+/** `onPage` is the page of the timeline that shows the comment. */
 export type CommentName = DiscussionName & Readonly<{ id: string; onPage: number }>;
 
 /** core decides whether the user may act on the discussion or comment. */
@@ -151,7 +151,7 @@ const commentHref = (at: CommentName): string => `${discussionHref(at)}${pageQue
 
 const pageQuery = (page: number): string => (typeof page === "number" && page > 1 ? `?page=${page}` : "");
 
-/** Without the revalidation, a browser that is already on that page would show an old copy. */
+/** Without the revalidation, a browser that already shows this page would show an old copy. */
 function redirectTo(href: string): never {
   revalidatePath("/", "layout");
   redirect(href);

@@ -29,7 +29,7 @@ import {
 export const metadata: Metadata = { title: "Settings" };
 
 const BRANCHES_SHOWN = 200;
-/** The page works without the branches, except for one setting. */
+/** If git takes longer, the page appears without the branches. Only one setting needs them. */
 const REFS_MAX_MS = 5_000;
 
 const parts = { general: "General", access: "Access", danger: "Danger" };
@@ -82,7 +82,7 @@ export default async function RepoSettingsPage({
   );
 }
 
-/** Empty for none or too many. Undefined if git takes too long. */
+/** Returns an empty list for no branches or too many, and undefined if git takes too long. */
 async function branchesOf(repo: Repo): Promise<string[] | undefined> {
   const branches = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value?.branches;
   return branches && branches.length > BRANCHES_SHOWN ? [] : branches?.map(({ name }) => name);
@@ -154,7 +154,7 @@ const choices = [
   },
 ];
 
-/** Who may read the files, of those who can see the repository. */
+/** The gate decides who may read the files, among those who can see the repository. */
 async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
   const { pending } = await countAccessRequests(repo);
   return (

@@ -71,7 +71,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </ButtonLink>
             )}
             {mayReadContent && (
-              // Leads to a file, not to a page.
+              // A plain `<a>`, because the link leads to a file, not to a page.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>

@@ -15,7 +15,7 @@ import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
-/** Without branches, the form can still open a draft. */
+/** If git takes longer, the form has no list of branches, but can still open a draft. */
 const REFS_MAX_MS = 5_000;
 
 const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";
