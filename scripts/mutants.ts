@@ -8,7 +8,7 @@ import { runTool } from "./test/profile.ts";
 
 /**
  * `npm run mutants`: Stryker changes the code in one place at a time and runs the tests of the same folder; a change that no test
- * notices is a survivor. docs/testing.md explains how to run it and read its scores.
+ * notices is a survivor. docs/testing.md explains how to run it.
  */
 const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/manage", "core/oauth"];
 
