@@ -205,7 +205,7 @@ test("invalid input is refused with the error and the field", async () => {
     [{ url: "https://", watched }, /full URL/],
     [{ url: "https://ada:key@example.com/", watched }, /username and password/],
     [{ url: "https://exa\nmple.com/", watched }, /spaces or line breaks/],
-    [{ url: `https://example.com/${"x".repeat(2000)}`, watched }, /at most 2000/],
+    [{ url: `https://example.com/${"x".repeat(2000)}`, watched }, /at most 2,000/],
     [{ job: { command: ["true"] }, watched }, /dockerImage or spaceId/],
     [{ job: { dockerImage: "busybox" }, watched }, /the command to run/],
     [{ job: { dockerImage: "busybox", command: ["true"], environment: { "1A": "" } }, watched }, /job/],

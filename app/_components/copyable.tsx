@@ -38,13 +38,12 @@ type CodeBlockProps = Readonly<{
 
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    <section aria-label={label} className="relative rounded-control border border-line bg-sunken p-3">
-      <pre className="wrap-anywhere whitespace-pre-wrap leading-5">
-        {/* Leaves room for the button. */}
-        <span className="float-right h-5 w-8" />
+    <section aria-label={label} className="relative rounded-control border border-line bg-sunken">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
+      <pre tabIndex={0} className="overflow-x-auto rounded-control p-3 pr-12 leading-5">
         <code>{code}</code>
       </pre>
-      <div className="absolute top-1 right-1">
+      <div className="absolute top-1 right-1 rounded-control bg-sunken">
         <CopyButton value={code} label={label} />
       </div>
     </section>

@@ -71,7 +71,7 @@ function DiffFileCard({ id, file, href, isOpen, isWithheld }: DiffFileCardProps)
   const { word, tone } = looks[status];
   return (
     <details id={id} open={isOpen} className="group scroll-mt-5 rounded-card border border-line bg-surface contain-inline-size">
-      <summary className="flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-card px-3 py-2 text-small hover:bg-sunken">
+      <summary className="flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-card px-4 py-2 text-small hover:bg-sunken">
         <ChevronRight className="size-4 shrink-0 text-muted group-open:rotate-90" aria-hidden="true" />
         <code className="wrap-anywhere min-w-0 flex-1 basis-40">
           {oldPath && (

@@ -1,4 +1,4 @@
-import type { RootContent } from "hast";
+import type { Nodes, RootContent } from "hast";
 import { apiDocument } from "../api-document.ts";
 import type { Filling } from "./fill-in.ts";
 import { guides } from "./guides.ts";
@@ -79,9 +79,20 @@ async function sectionsOfGuide(slug: string, filling: Filling): Promise<DocsSect
     } else if (!isCodeBlock(node)) parts.at(-1)?.nodes.push(node);
   }
   return parts.map(({ nodes, ...part }, index) => {
-    const text = nodes.map(textOf).join(" ").replace(/\s+/g, " ").trim();
+    const text = nodes.map(proseOf).join(" ").replace(/\s+/g, " ").trim();
     return { ...part, page, text: index === 0 && !title.includes(page) ? `${title}. ${text}` : text };
   });
+}
+
+const TABLE_PARTS = new Set(["div", "table", "tbody", "thead"]);
+
+/** The rows of a table become sentences. */
+function proseOf(node: Nodes): string {
+  if (node.type !== "element") return textOf(node);
+  if (TABLE_PARTS.has(node.tagName)) return node.children.map(proseOf).join(" ");
+  if (node.tagName !== "tr") return textOf(node);
+  const cells = node.children.map(textOf).filter((cell) => cell.trim() !== "");
+  return `${cells.join(": ")}.`;
 }
 
 const isCodeBlock = (node: RootContent): boolean => node.type === "element" && node.tagName === "pre";

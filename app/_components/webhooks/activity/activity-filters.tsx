@@ -53,7 +53,7 @@ export function ActivityFilters({ path, query, isJob, children }: ActivityFilter
               ))}
           </SelectBox>
         </div>
-        <div className="min-w-0 flex-1 sm:w-44 sm:flex-none">
+        <div className="min-w-0 flex-1 sm:w-52 sm:flex-none">
           <SelectBox key={`event ${event}`} name="event" defaultValue={event} aria-label="Event" className={controlClass}>
             <option value="">Any event</option>
             {testKinds.map((kind) => (

@@ -5,6 +5,7 @@ import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
+/** By path. The folder itself is one of the paths. */
 type LastCommits = ReadonlyMap<string, CommitSummary>;
 
 const findOnce = walker<LastCommits>({ max: 500 });
@@ -50,8 +51,10 @@ async function walkBack(
   try {
     for await (const record of recordsOf(child.stdout)) {
       if (Date.now() >= until) break;
-      if (Array.isArray(record)) current = summaryOf(record);
-      else if (current) assignCommit(record.slice(0, longest + 1), current, wanted, found);
+      if (Array.isArray(record)) {
+        current = summaryOf(record);
+        if (!found.has(folder)) found.set(folder, current);
+      } else if (current) assignCommit(record.slice(0, longest + 1), current, wanted, found);
       if (wanted.size === 0) break;
     }
   } finally {

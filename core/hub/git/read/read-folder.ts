@@ -42,8 +42,7 @@ export async function readFolder(repo: Repo, { revision, path, cursor, mayReadCo
     ifInTime(countCommits(directory, sha, "", EXTRA_MAX_MS)),
   ]);
   const entries = page.entries.map((entry) => ({ ...entry, lastCommit: commits.value?.get(entry.path) }));
-  const dated = entries.flatMap(({ lastCommit }) => (lastCommit ? [lastCommit] : []));
-  const [lastCommit = null] = dated.sort((one, other) => other.author.at.getTime() - one.author.at.getTime());
+  const lastCommit = commits.value?.get(path) ?? null;
   return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
 }
 
