@@ -120,7 +120,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   }
 
-  test("ten slow parties for each of their slots shut no newcomer out", async () => {
+  test("ten times as many slow parties as slots do not shut newcomers out", async () => {
     seen = new Observed({ slots: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });

@@ -83,7 +83,7 @@ export async function findMember(actor: Actor, orgId: string, username: string):
   };
 }
 
-/** Adds without the user's agreement, so only the operator may. */
+/** The user does not have to agree, so only the operator may add members. */
 export async function addMember(
   actor: Actor,
   orgId: string,
@@ -100,7 +100,7 @@ export async function addMember(
   });
 }
 
-/** A privilege change is in the audit log (S116). */
+/** The audit log has every change of a role (S116). */
 export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {
   const role = parseRole(value);
   if (!isId(userId)) throw notFound("Member");
@@ -146,8 +146,8 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
 }
 
 /**
- * Requires another administrator who is not disabled. Call it after `lockOrganization`, before an administrator loses the role.
- * @throws ServiceError `conflict`
+ * Requires another administrator who is not disabled. Call this after `lockOrganization`, before an administrator loses the role.
+ * @throws ServiceError `conflict` if there is none
  */
 async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
   const other = await tx.membership.findFirst({

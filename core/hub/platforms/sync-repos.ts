@@ -15,9 +15,9 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** Absent repositories are deleted. */
+  /** Deletes the platform's repositories that `repos` does not contain. */
   isComplete?: boolean;
-  /** Without this option, the platform sends its own events. */
+  /** Changes are recorded as events. Without this option, the platform sends its own. */
   isRecorded?: boolean;
 };
 
@@ -78,7 +78,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   return results;
 }
 
-/** @throws ServiceError `conflict` if there are more than one transaction should delete (S137) */
+/** @throws ServiceError `conflict` if more repositories are absent than a single transaction should delete (S137) */
 async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirrored[]> {
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {

@@ -92,7 +92,7 @@ export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
 }
 
-/** For the operator's command. Ignores case. */
+/** For the operator's command. Ignores case, for which Prisma uses ILIKE, so the pattern's special characters are escaped. */
 export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
   const found = await db().inferenceProvider.findFirst({
     where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/** Takes the lower of two runs, because the other may include garbage of other tests. */
+/** Takes the lower of two runs, because the other may include garbage collection for other tests. */
 const costOf = async (atOnce: number) => Math.min(await costOnce(atOnce), await costOnce(atOnce));
 
 async function costOnce(atOnce: number): Promise<number> {

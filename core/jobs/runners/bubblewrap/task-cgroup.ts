@@ -26,8 +26,8 @@ export async function limitGroup(directories: string[], files: Record<string, st
     for (const [at, values] of files.entries())
       for (const [name, value] of Object.entries(values)) {
         // Version 1 rejects a quota larger than the quota of the service's container, which applies anyway.
-        const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
-        await writeKernelFile(join(directories[at] ?? "", name), value).catch(isRefused);
+        const ignoreTooLarge = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
+        await writeKernelFile(join(directories[at] ?? "", name), value).catch(ignoreTooLarge);
       }
   } catch (error) {
     await remove();
