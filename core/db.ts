@@ -148,7 +148,10 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/** These plans take longer to make than to run. The settings keep the generic plan good while small tables grow. */
+/**
+ * Custom plans take longer to make than to run, so generic plans are used. The other settings keep these plans good while small
+ * tables grow.
+ */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",

@@ -21,7 +21,7 @@ export type RequestContext = {
   traceparent?: string;
   /** The status of a page. Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
-  /** Seconds. */
+  /** The seconds of the page's `Retry-After` header. */
   pageRetryAfter?: number;
   failure?: Failure;
 };

@@ -48,7 +48,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// On `globalThis`, because each bundle of Next has its own instance of this module.
+// The tails are on `globalThis`, because each bundle of Next has its own instance of this module.
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 
@@ -134,7 +134,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     if (running) return running;
     const reading = this.#latest
       .then(() => {
-        // This reads the end, so only a later notification requires another read.
+        // The follower is at the end, so only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })

@@ -132,7 +132,7 @@ export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false
       } catch (error) {
         const retryMs = Math.min(everyMs, RETRY_MS * 2 ** failures++);
         log().warn({ err: error, failures, retryMs }, `cannot ${what}; trying again`);
-        // Without the pause, thousands of announcements could come while the database is overloaded.
+        // Announcements do not shorten this pause, because there may be thousands while the database is overloaded.
         await pause(retryMs);
       }
     }

@@ -5,7 +5,7 @@ import { makeLogger, replaceLogger } from "../log.ts";
 
 let formatter: ((line: string) => string) | undefined;
 
-/** Only warnings, so that the printed link stays visible. */
+/** Shows only warnings, so that the printed link stays visible. */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;
   formatter = await makeFormatter();
@@ -30,6 +30,6 @@ function print(line: string): void {
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({ translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true });
-  // JSON escapes only C0, the first of the two ranges.
+  // JSON escapes only C0, which is the first of the two ranges.
   return (line) => format(line.replace(/\\u00[01][0-9a-f]|[\x7f-\x9f]/g, "\\ufffd"));
 }

@@ -7,7 +7,7 @@ import { OutboundFailure } from "./request.ts";
 
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** Without another lookup, so that a change in DNS has no effect (S117). */
+/** Does not look the name up again, so a change in DNS has no effect (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],

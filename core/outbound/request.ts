@@ -15,7 +15,7 @@ export type OutboundRequest = {
   connectMs?: number;
   /** Bytes after decompression. */
   maxBodyBytes: number;
-  /** With "cut", the bytes read so far are kept and marked (S120). */
+  /** With "cut", the bytes that were read are kept and marked (S120). */
   onExcess: "fail" | "cut";
   /** By default, all ports are allowed. */
   ports?: readonly number[];
@@ -158,7 +158,7 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** An error without a known code is our bug and is rethrown. */
+/** An error without a known code is a bug of this service, and is thrown again. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
   // The other errors describe the same failure at other addresses.

@@ -14,7 +14,7 @@ type Watchable = { id: string; owner: { id: string }; isPrivate: boolean };
  * @param creatorClientId SQL, for apps that may access what they created
  */
 export function webhookReads(ownerId: Prisma.Sql, creatorClientId?: Prisma.Sql): Prisma.Sql {
-  // Not EXISTS: Postgres could turn that into a hash of all members.
+  // A subquery, because Postgres could turn EXISTS into a hash of all members.
   return Prisma.sql`(coalesce(w.owner_id = ${ownerId} OR (SELECT true FROM member_standing m
     WHERE m.org_id = ${ownerId} AND m.user_id = w.owner_id AND ${membersWhoMay("repo.read", null)} LIMIT 1), false)
     AND ${delegationReads(DELEGATION, ownerId, creatorClientId)})`;

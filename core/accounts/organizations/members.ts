@@ -60,7 +60,7 @@ export async function listMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** In LIKE, % and _ are wildcards. */
+/** % and _ are wildcards in LIKE, so they are escaped. */
 function likePattern(text: string): string | undefined {
   const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
   return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;

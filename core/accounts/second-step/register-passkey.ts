@@ -23,7 +23,7 @@ const PUBLIC_KEY_MAX_BYTES = 2_000;
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/** WebAuthn Level 3 §5.4. Requests no attestation, because the user chooses the manufacturer. */
+/** WebAuthn Level 3 §5.4. Requests no attestation, because every manufacturer is accepted. */
 export async function beginPasskeyRegistration(
   actor: Person,
   from: RequestOrigin,

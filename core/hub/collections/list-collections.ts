@@ -64,7 +64,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
 
-/** One condition for all parts would read all collections instead of a range of an index (S137). */
+/** One condition for all parts would read all collections, instead of a range of an index (S137). */
 function latest(readable: ReadableOwners): Prisma.Sql {
   const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
     SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;

@@ -50,7 +50,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   const named = Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ANY(${ids})`;
   const known = new Map((await readMirrored(tx, named)).map((repo) => [repo.externalId, repo]));
   resolveEntries(entries, owners, known);
-  // Nothing is deleted if an id could not be read.
+  // Nothing is deleted if an ID could not be read.
   const gone = input.isComplete && ids.length === entries.length ? await readAbsent(tx, platform, ids) : [];
   refuseTakenNames(entries, await readOccupants(tx, entries), new Set(gone.map(({ id }) => id)));
 

@@ -50,7 +50,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // This comes last, because a rollback does not restore the file.
+    // HEAD is changed last, because a rollback does not restore the file.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });

@@ -23,7 +23,7 @@ export type DueChunking = { id: string; due_at: Date };
 
 type DueObject = { repoId: string; oid: string; size: number; location: string };
 
-/** After this, Xet can read the file, and clients send only the new chunks of a new version (docs/decisions/085). */
+/** Makes a file readable by Xet, so that clients send only the new chunks of a new version (docs/decisions/085). */
 export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking, claimId: string): Promise<void> {
   // An owner may have a hundred thousand due files, so only one per repository is read (S137).
   const [object] = await db().$queryRaw<DueObject[]>`

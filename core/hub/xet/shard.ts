@@ -8,9 +8,9 @@ import { ENTRY_BYTES } from "./terms.ts";
 export const SHARD_MAX_BYTES = 64 * 1024 * 1024;
 /** Clients put all files of a commit into one shard. */
 const FILES_MAX = 20_000;
-/** This is enough for 256 GB in xorbs of full size. */
+/** The number is enough for 256 GB in xorbs of full size. */
 const XORBS_MAX = 4_096;
-/** This is enough for a file of 50 GB in pieces that are shorter than those of clients. */
+/** The number is enough for a file of 50 GB in pieces that are shorter than those of clients. */
 const TERMS_OF_FILE_MAX = 100_000;
 const TERMS_MAX = 2 * TERMS_OF_FILE_MAX;
 

@@ -36,7 +36,7 @@ export function parseApiKey(value: unknown): string | null {
   return key;
 }
 
-/** See S55. */
+/** The key is encrypted (S55). */
 export function sealedKey(key: string | null): { sealedApiKey: Uint8Array<ArrayBuffer> | null; last4: string | null } {
   // The end of a short key would reveal too much of it.
   return { sealedApiKey: key === null ? null : seal(PURPOSE, key), last4: key && key.length >= 12 ? key.slice(-4) : null };

@@ -111,7 +111,7 @@ export function isRedirectUriAllowed(registered: readonly string[], requested: s
 
 const MAX_CHARACTERS = 2000;
 
-/** Any address is accepted here. Each request to it checks whether the address is allowed (S77). */
+/** Does not look the host up, because each request checks whether its address is allowed (S77). */
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
   const refuse = (sentence: string) => invalidRequest(sentence, field);
   const text = plainText(field, value, MAX_CHARACTERS).trim();

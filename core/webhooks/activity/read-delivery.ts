@@ -13,7 +13,7 @@ import { visibleTo } from "./delivery-conditions.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** The same bytes for every attempt (S124). */
+  /** The body that every attempt sends, byte for byte (S124). */
   body: { text: string; bytes: number } | null;
   /** `access` means that the body was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;

@@ -22,14 +22,14 @@ export const CREATED_MAX_PER_USER = 500;
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
   name?: string | null;
-  /** All domains if left out or empty. */
+  /** If this is absent or empty, the webhook gets all domains. */
   domains?: readonly string[] | null;
-  /** All events of the domains if left out or empty. */
+  /** If this is absent or empty, the webhook gets all events of the domains. */
   events?: readonly string[] | null;
   secret?: string | null | { generate: true };
 };
 
-/** @returns a generated secret, which is never shown again (S130) */
+/** @returns the webhook, and a generated secret, which is never shown again (S130) */
 export async function createWebhook(
   actor: Actor,
   owner: WebhookOwner,
@@ -93,7 +93,7 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
 }
 
-/** Call this after the owner's lock. Webhooks that the user cannot delete do not count. */
+/** Call this after the owner was locked. Webhooks that the user cannot delete do not count. */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;

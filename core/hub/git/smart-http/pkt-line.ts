@@ -139,7 +139,7 @@ export class PktPosition {
   }
 
   #skip(bytes: Uint8Array): number {
-    // In protocol version 2 the line `packfile` precedes the side-band packets.
+    // In protocol version 2, the line `packfile` precedes the side-band packets.
     if (this.#isFirstByte) this.#isSideBand ||= bytes[0] === "p".charCodeAt(0) || (bytes[0] as number) <= 3;
     this.#isFirstByte = false;
     this.#left -= bytes.length;

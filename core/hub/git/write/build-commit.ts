@@ -135,7 +135,7 @@ function parseEntry(line: string): Entry | undefined {
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Paths contain no control characters. */
+/** Paths contain no control characters, so only quotes and backslashes are escaped. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;

@@ -19,7 +19,7 @@ import { planUpload } from "./plan-upload.ts";
 
 export type FileChange = {
   path: string;
-  /** Null deletes the file. */
+  /** Null if the file is to be deleted. */
   content: Uint8Array | null;
   isNew?: boolean;
 };

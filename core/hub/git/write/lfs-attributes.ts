@@ -123,7 +123,7 @@ async function findAttributeFiles(run: Run, paths: readonly string[], commit: st
   });
 }
 
-/** In portions, because as one text the lines could be many times as large as the paths. */
+/** Yields the lines in portions, because as one text they could be many times as large as the paths. */
 function* linesOf(paths: readonly string[], commit: string): Generator<string> {
   for (let at = 0; at < paths.length; at += LINES_AT_ONCE) {
     const lines = paths.slice(at, at + LINES_AT_ONCE).map((path) => `${commit}:${path}\n`);
