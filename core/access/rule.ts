@@ -25,7 +25,8 @@ export type Rule = {
   on: keyof Resources;
   everyone?: true;
   /**
-   * For public resources. `read`: everybody. `granted`: everybody, but for a gated repository only users whose request was accepted. `signed-in`: every user.
+   * Who may act on a public resource. `read`: everybody. `granted`: everybody, but on a gated repository only users whose request
+   * was accepted. `signed-in`: every user.
    */
   public?: "read" | "granted" | "signed-in";
   /** The user that is the resource, or that owns it. */

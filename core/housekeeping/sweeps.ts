@@ -89,7 +89,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
   },
-  // No quota counts the output of a Space, so it is deleted.
+  // No quota counts the output of Spaces, so old output is deleted.
   {
     table: "space_log",
     isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (

@@ -12,7 +12,7 @@ const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 /** Only a few chunks of a file may be smaller: the last one, and in the JavaScript client one wherever its own pieces end. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** The number of bytes that take as long to check as the chunk itself, whatever its size. */
+/** The fixed cost of each chunk, as the number of bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];

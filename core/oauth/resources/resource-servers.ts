@@ -59,7 +59,7 @@ export async function mayIntrospect(clientId: string, { kind, clientId: holder, 
   return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
 }
 
-/** RFC 9728 §3.1. The resource is the whole origin, so there is one document. */
+/** RFC 9728. The resource is the whole origin, so there is one document (RFC 9728 §3.1). */
 export function resourceMetadata() {
   const { ORIGIN, BRAND_NAME } = env();
   return {

@@ -20,7 +20,7 @@ export type Passing = {
   path: string;
   headers: OutgoingHttpHeaders;
   answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
-  /** The body has not been read, so the request can be sent again after a refusal. */
+  /** Sends the body only after the app has accepted the request, so that a refused request can be sent again. */
   isBodyHeldBack?: boolean;
 };
 

@@ -15,10 +15,7 @@ const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
-/**
- * A delivery holds or awaits a slot from its claim until its result is recorded, which bounds what one process holds (decision
- * 092).
- */
+/** A delivery holds or awaits a slot until its result is recorded, which bounds what one process holds (decision 092). */
 export class DeliveryEngine {
   readonly #slots: DeliverySlots;
   readonly #underWay = new Map<string, ClaimedDelivery>();

@@ -60,7 +60,7 @@ export const isClaimLost = (error: unknown): boolean => databaseCodes(error).inc
 export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
-/** The columns are listed, because unnesting the arrays would take most of the statement's time. */
+/** The buckets are added one by one, because unnesting the arrays would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
 /** Only rows of the queue need this part, for which Postgres would open every partition. */
