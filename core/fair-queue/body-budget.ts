@@ -6,7 +6,7 @@ import { Share } from "./share.ts";
 
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** Less than the machine's memory, because parsing a body needs more. */
+/** Parsing takes further memory, but only for one body at a time. */
 const BUDGET_BYTES = 256 * 1024 * 1024;
 const ANONYMOUS_BYTES = BUDGET_BYTES / 2;
 const RETRY_AFTER_SECONDS = 5;

@@ -53,7 +53,7 @@ export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): P
     VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;
 }
 
-/** In the transaction that stores the bytes, no other upload gets this storage. */
+/** If this is called in the transaction that stores the bytes, no other upload gets this storage. */
 export async function requireRoom(
   owner: StorageOwner,
   bytes: number,

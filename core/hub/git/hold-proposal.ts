@@ -50,7 +50,7 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** A single statement counts, so that parallel proposals see each other. */
+/** Checks and counts in a single statement, so that parallel proposals see each other. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

@@ -66,6 +66,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
 
   const after = new Map((await readMirrored(tx, named)).map((one) => [one.externalId, one]));
   for (const entry of accepted) {
+    // `insertRepos` leaves out a repository whose name was taken meanwhile.
     if (after.has(entry.described?.id ?? "")) continue;
     entry.refusal = conflict(`The name ${entry.described?.name} is not available.`, "name");
   }

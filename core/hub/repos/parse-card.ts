@@ -44,7 +44,7 @@ export function parseCard(yaml: string): Record<string, unknown> | null {
   }
 }
 
-/** In JSON, only a half of a surrogate pair whose other half is missing is escaped. */
+/** `JSON.stringify` escapes half of a surrogate pair only if the other half is missing. */
 const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");

@@ -37,7 +37,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // This machine's clock may be wrong.
+        // The database's time is used, because this machine's clock may be wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,

@@ -43,8 +43,8 @@ export type TransferBody = {
   /** The number of decompressed bytes. */
   receivedBytes(): number;
   /**
-   * Call this for a client that cannot finish sending. The rest is not decompressed, because a few megabytes may become gigabytes
-   * (S137).
+   * Reads the rest, because a client that cannot finish sending does not read the response. The rest is not decompressed, because
+   * a few megabytes may become gigabytes (S137).
    */
   drop(): Promise<void>;
 };
