@@ -1,15 +1,15 @@
-/** PostgreSQL's code for `lock_timeout`. */
+/** A lock was not available within `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
 
-/** `statement_timeout`. */
+/** The statement took longer than `statement_timeout`. */
 export const QUERY_CANCELED = "57014";
 
-/** PostgreSQL's code for a change on a standby. */
+/** A standby refused a change. */
 export const READ_ONLY = "25006";
 
-/** Also for "cached plan must not change result type". */
+/** Also the code of "cached plan must not change result type". */
 export const CHANGED_RESULT = "0A000";
 
 const DOWN = new Set<unknown>([
@@ -29,9 +29,9 @@ const DOWN = new Set<unknown>([
   "08006",
   "08001",
   "08003",
-  // PgBouncer's code for all its errors.
+  // PgBouncer uses this code for all of its errors.
   "08P01",
-  // The server's connections are all in use.
+  // All of the server's connections are in use.
   "53300",
   "P1001",
   "P1002",
@@ -48,7 +48,7 @@ export function databaseCodes(error: unknown): unknown[] {
   return codes.filter((code) => code !== undefined);
 }
 
-/** These are messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
+/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 

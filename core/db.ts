@@ -9,7 +9,7 @@ import { Prisma, PrismaClient } from "./generated/prisma/client.ts";
 import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
-/** On `globalThis`, because each bundle of Next has its own instance of this module. */
+/** Connections are kept on `globalThis`, because each bundle of Next has its own instance of this module. */
 type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 type Kept = {
   open?: Connections | undefined;
@@ -21,7 +21,7 @@ const kept = keeper.keyhookConnections;
 const { committed } = kept;
 
 const POOL_SIZE = 16;
-/** More connections would only divide the disk's time. */
+/** The disk limits these statements, so more connections would not help. */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
 // With Prisma's own limits, sign-ups fail on a busy machine.
@@ -40,13 +40,13 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** Prepared statements get these names (docs/decisions/105). */
+/** Postgres knows prepared statements by these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/** A list gives a statement another text for each length. A prepared statement takes about 60 KB per connection. */
+/** A list makes a statement with another text for each length, and a prepared statement takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
-/** Statements with ORDER BY get no name. A generic plan may read a whole table in that order to find a few rows. */
+/** Statements with ORDER BY get no name. Their generic plan may read a whole table in that order to find a few rows. */
 function statementNameGenerator({ sql, args }: { sql: string; args: unknown[] }): string {
   const known = names.get(sql);
   if (known !== undefined) return known;
@@ -75,7 +75,10 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** Within a transaction, use the transaction's client. @throws SecondConnectionError in tests and development */
+/**
+ * Within a transaction, use the transaction's client instead.
+ * @throws SecondConnectionError in tests and development, if a transaction is open
+ */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
@@ -88,7 +91,7 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/** Use the connection for one transaction, because a pooler may change the server's connection afterwards. */
+/** Use the connection for one transaction only, because a pooler may then give it another server connection. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -108,7 +111,7 @@ export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise
   return withConnection(work, connections().direct);
 }
 
-/** Outside a transaction, `next` is called at once. After a failed transaction, it is never called. */
+/** Calls `next` after the transaction commits, and never if it fails. Outside a transaction, `next` is called at once. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);
@@ -123,8 +126,9 @@ export type Sql = {
 };
 
 /**
- * The texts of the statements must not vary with the values. @param work returns a function that sends the last statements at
- * once, because the commit does not wait for their results
+ * The statements' texts must not vary with the values.
+ * @param work returns a function that sends the last statements without waiting, because the commit does not wait for their
+ * results
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -144,7 +148,10 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/** Custom plans take longer to make than to run. The settings keep the generic plan good while small tables grow. */
+/**
+ * Custom plans take longer to make than to run, so generic plans are used. The other settings keep these plans good while small
+ * tables grow.
+ */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",
@@ -154,7 +161,7 @@ const BEGIN = `BEGIN; ${[
   .map((setting) => `SET LOCAL ${setting}`)
   .join("; ")}`;
 
-/** By itself, pg would write each statement separately. */
+/** Sends several statements in one write. By itself, pg would write each one separately. */
 function writeTogether(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
   stream.cork();
@@ -188,7 +195,7 @@ const MOST_TRIES = 3;
 /** Without a pause, two retries could deadlock again. */
 const PAUSE_MS = 20;
 
-/** `run` must do nothing outside the database. */
+/** `run` must do nothing outside the database, because it may run several times. */
 export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -14,10 +14,10 @@ const fields = z.object({
   DATABASE_URL: kind.postgresUrl.optional(),
   /** For session locks and LISTEN, which need one connection for longer than a transaction. */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
-  /** Runs migrations, if the role of DATABASE_URL must not own the tables. */
+  /** The role for migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
   SECRET_KEY: kind.secret.optional(),
-  /** During a rotation, this is the previous or the next SECRET_KEY, and only decrypts. */
+  /** The previous or the next SECRET_KEY during a rotation. It only decrypts. */
   SECRET_KEY_PREVIOUS: kind.secret.optional(),
   SMTP_URL: kind.url(["smtp:", "smtps:"], "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: kind
@@ -54,7 +54,7 @@ const fields = z.object({
   STORAGE_LOGS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   STORAGE_ATTEMPTS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   ANONYMOUS_ADDRESS_PERCENT: kind.wholeNumber(1, 100).default(2),
-  /** A request may take at most half an hour. */
+  /** A whole request may take at most half an hour. */
   INFERENCE_IDLE_SECONDS: kind.wholeNumber(1, 1_800).default(300),
   INFERENCE_EXTRA_FIELDS: kind.nameList(""),
   JOBS_RUNNER: z
@@ -68,7 +68,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** The defaults have curated content, because an image can fill a disk. */
+  /** The default registries have curated content, because an image can fill a disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(
@@ -85,7 +85,7 @@ const fields = z.object({
     .default("default"),
   PLATFORM_REQUESTS_PER_MINUTE: kind.wholeNumber(1, 10_000_000).default(60_000),
   WEBHOOK_TRIGGERS_PER_DAY: kind.wholeNumber(1, 10_000_000).default(1_000),
-  // A delivery can be retried nine times, each time deferred by the target for at most a day (S125).
+  // A delivery can be retried nine times, and the target can defer each retry for at most a day (S125).
   WEBHOOK_KEEP_DAYS: kind.wholeNumber(10, 365).default(30),
   SPACES_CONCURRENCY: kind.wholeNumber(0, 1_000).default(16),
   SPACES_LISTEN: kind
@@ -130,7 +130,7 @@ export class SettingsError extends Error {
   override name = "SettingsError";
 }
 
-/** An empty variable counts as absent, as in a copied `.env.example`. */
+/** An empty variable counts as absent, as in a copy of `.env.example`. */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
   const parsed = schema.safeParse(present);
@@ -150,7 +150,7 @@ export function loadSettingsFile(): void {
   cached = undefined;
 }
 
-/** Docker and Kubernetes mount secrets as files: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
+/** Docker and Kubernetes mount secrets as files, for example `SECRET_KEY_FILE=/run/secrets/secret-key`. */
 const secretSettings = [
   "SECRET_KEY",
   "SECRET_KEY_PREVIOUS",
@@ -166,7 +166,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // Child processes must not get the file's path, because some of them must not have the value.
+  // Child processes must not get the file's path, because some of them must not know the value.
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {
@@ -181,7 +181,7 @@ let cached: Env | undefined;
 export function env(): Env {
   if (!cached) {
     cached = parseEnv(process.env);
-    // The only way to tell next-auth its URL.
+    // next-auth reads its URL only from this variable.
     process.env.NEXTAUTH_URL = cached.ORIGIN;
   }
   return cached;

@@ -17,7 +17,7 @@ export const statusOf = {
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /** RFC 4918 and Git LFS define this status, and no client retries after it. */
+  /** RFC 4918 and Git LFS define this status, after which no client retries. */
   storage_full: 507,
 } as const;
 
@@ -91,7 +91,7 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Entry: "EntryNotFound",
 };
 
-/** @throws the first ServiceError, with the `others`, so that a form can show all errors at once */
+/** @throws the first ServiceError, with the others in `others`, so that a form can show all errors at once */
 export async function checkAll<Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {

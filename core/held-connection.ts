@@ -11,7 +11,7 @@ class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// One per process, because each bundle of Next has its own instance of this module.
+// There is one store per process, because each bundle of Next has its own instance of this module.
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
@@ -22,7 +22,7 @@ export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await holds.run(hold, work);
   } finally {
-    // Work that was started but not awaited continues in this context and may use the pool from now on.
+    // Work that was started but not awaited continues in this context, and may use the pool after this.
     hold.isOver = true;
   }
 }

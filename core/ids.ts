@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Generating random bytes for one ID takes as long as for 512.
+// Random bytes for 512 IDs take as long to generate as for one.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
@@ -29,7 +29,10 @@ export function newOrderedId(at?: number): string {
   return orderedIdOf(lastStep);
 }
 
-/** @param step in 65,536ths of a second since 1970 @param rest 12 hex digits */
+/**
+ * @param step 65,536ths of a second since 1970
+ * @param rest 12 hex digits
+ */
 export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }

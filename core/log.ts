@@ -4,21 +4,24 @@ import { env } from "./env.ts";
 
 export type RequestContext = {
   requestId: string;
-  /** Next does not pass the path and query, as sent, to pages. */
+  /** The path and query as sent, because Next does not pass them to pages. */
   address?: string;
   theme?: "light" | "dark";
   ip?: string | null;
   party?: { key: string; isAnonymous: boolean };
   workMs?: number;
-  /** Called once the response is over or the client has disconnected. @returns a function that stops listening */
+  /**
+   * The listener is called when the response is over or the client has disconnected.
+   * @returns a function that stops listening
+   */
   whenClosed?: (listener: () => void) => () => void;
   sendAfter?: (bytes: number) => number;
-  /** True if others wait for the slot of this response. */
+  /** Whether others wait for the slot of this response. */
   yields?: () => boolean;
   traceparent?: string;
-  /** Next itself allows only 200, 404 and redirects. */
+  /** The status of a page. Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
-  /** In seconds. */
+  /** The seconds of the page's `Retry-After` header. */
   pageRetryAfter?: number;
   /** Whether a page or an action has begun. An error before it is about a form that Next cannot read (instrumentation.ts). */
   hasBegun?: boolean;
@@ -29,11 +32,11 @@ export type RequestContext = {
 export type Failure = {
   status: number;
   error: string;
-  /** One sentence, without the full stop. */
+  /** One sentence without its full stop. */
   description: string;
 };
 
-// On `globalThis`, because each bundle of Next has its own instance of this module.
+// The context is on `globalThis`, because each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;
@@ -64,7 +67,7 @@ function withRequestId(): { requestId?: string } {
   return context ? { requestId: context.requestId } : {};
 }
 
-/** Fields that may contain a credential (S55, S130). */
+/** These fields may contain a credential (S55, S130). */
 const secretNames = new Set([
   "password",
   "secret",

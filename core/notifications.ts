@@ -5,7 +5,10 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/** A notification only says that something changed. Do not trust caches that notifications invalidate unless `isListening()`. */
+/**
+ * A notification only says that something changed. While `isListening()` is false, do not trust caches that notifications
+ * invalidate.
+ */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -75,7 +78,7 @@ function ensureConnected(): Promise<void> {
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
-  // A LISTEN fails only if the connection is lost, and the next connection listens to all channels.
+  // LISTEN fails only if the connection is lost, and the next connection listens to all channels.
   const begun = known?.begun ?? state.client?.query(`LISTEN ${state.client.escapeIdentifier(name)}`).catch(() => undefined);
   const channel = known ?? { handlers: new Set(), begun };
   state.channels.set(name, channel);
@@ -96,7 +99,7 @@ const outbox = outboxKeeper.keyhookOutbox;
 
 /**
  * Call this after the commit (`afterCommit`), because NOTIFY in a transaction makes all commits wait for each other. A
- * notification can be lost, so receivers also poll.
+ * notification can be lost, so receivers must also poll.
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);

@@ -8,7 +8,7 @@ import { log } from "./log.ts";
 // While the database is stopped, requests must soon get a 503.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** A live server ends a statement within this time after the statement's timeout. */
+/** How much longer than the statement's timeout a live server may take to end a statement. */
 const PATIENCE_MS = 5_000;
 
 /** The server has become a standby, or a migration changed a column that a prepared statement returns. */
@@ -16,7 +16,7 @@ const ENDING = new Set<string | undefined>([READ_ONLY, CHANGED_RESULT]);
 
 type PoolOptions = pg.PoolConfig & {
   application_name: string;
-  /** Use this for connections with session state or long use, which must bypass a pooler. */
+  /** Set this for connections with session state or long use, which must bypass a pooler. */
   isDirect?: boolean;
   statement_timeout?: number;
 };
@@ -30,13 +30,13 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
-    // Poolers refuse this parameter, so the role has the limit.
+    // Poolers refuse this parameter, so the role has the limit instead.
     ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
     ...options,
-    // The pool waits for this promise, although the type does not say so.
+    // The pool waits for this promise, although its type does not say so.
     onConnect: (client) => prepare(client as pg.Client),
   });
-  // Without a listener, an idle connection closed by the server would end the process.
+  // Without a listener, an idle connection that the server closes would end the process.
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
   const unusable = new WeakSet<pg.ClientBase>();
   pool.on("connect", (client) => {
@@ -44,12 +44,12 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
     client.on("error", () => undefined);
     client.connection.on("errorMessage", ({ code }: { code?: string }) => void (ENDING.has(code) && unusable.add(client)));
   });
-  // Prisma returns a connection whose transaction failed. After these errors, nobody else must get that connection.
+  // Prisma returns a connection whose transaction failed. After these errors, nobody else may get the connection.
   pool.on("release", (_error, client) => void (unusable.has(client) && client.end()));
   return pool;
 }
 
-/** The kernel of a frozen server's machine still acknowledges data. */
+/** The kernel of a frozen server's machine still acknowledges data, so only silence shows that the server hangs. */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
   const problem = Object.assign(new Error("the database did not respond in time"), { code: "ETIMEDOUT" });
@@ -74,7 +74,7 @@ class PooledClient extends pg.Client {
   }
 }
 
-/** PgBouncer with max_prepared_statements renames statements, so the server does not know our names. */
+/** PgBouncer with max_prepared_statements renames statements, so the server does not know the original names. */
 async function canName(client: PooledClient): Promise<boolean> {
   const name = `keyhook ${randomUUID()}`;
   client.isNaming = true;

@@ -20,7 +20,10 @@ const POLL_MS = 5_000;
 const POLL_LEAST_MS = 200;
 const KEPT_BYTES = 64 * 1024;
 
-/** The caller checked access. Followers of one object share a reader, because separate readers overloaded the database. */
+/**
+ * The caller must have checked access. Followers of one object share a reader, because separate readers would overload the
+ * database.
+ */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,
@@ -45,7 +48,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// On `globalThis`, because each bundle of Next has its own instance of this module.
+// The tails are on `globalThis`, because each bundle of Next has its own instance of this module.
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 
@@ -131,7 +134,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     if (running) return running;
     const reading = this.#latest
       .then(() => {
-        // This reads the end, so only a later notification requires another read.
+        // The follower is at the end, so only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })
@@ -165,7 +168,7 @@ class Reader<Entry, State, Cursor extends number | string> {
       this.#kept = { ...page, entries, from };
       this.#deliver(page);
     } else if (page.state !== kept.state) {
-      // The cache may lack entries written before the change of the state.
+      // The cache may lack entries that were written before the change of the state.
       this.#kept = { ...kept, state: page.state, isCut: true };
       this.#deliver(this.#kept);
       this.notify();
@@ -201,7 +204,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** A follower may be ahead of the page. In this case, only the state can be new. */
+/** If a follower is ahead of the page, only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

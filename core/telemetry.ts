@@ -7,7 +7,7 @@ import { requestContext } from "./log.ts";
 type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
-/** The process was busy when the request waited or was refused (S137). */
+/** Published when the process was so busy that a request waited or was refused (S137). */
 type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
 export type FanOutSeen = {
@@ -55,10 +55,10 @@ export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
-/** A second connection is a bug of ours. */
+/** A second connection within a transaction is a bug of this service. */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** An unhandled rejection is a bug of ours. */
+/** An unhandled rejection is a bug of this service. */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

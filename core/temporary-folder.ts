@@ -12,7 +12,7 @@ export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").sl
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
-/** After a kill, the folder is found by the service's mark. */
+/** The name has the service's mark, by which the folder is found after a kill. */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 

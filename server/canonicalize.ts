@@ -7,8 +7,9 @@ import type { Target } from "./read-request.ts";
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
 
 /**
- * The request looks as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
- * §4.13). @returns the client's address
+ * Makes the request look as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
+ * §4.13).
+ * @returns the client's address
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
   recordUntrustedProxy(req);
@@ -49,8 +50,8 @@ function originHeaders(origin: string): Record<string, string> {
 }
 
 /**
- * Call this before `canonicalize`. A proxy's Host may be anything, and a redirect because of it could loop, so only a trusted
- * X-Forwarded-Host counts.
+ * Call this before `canonicalize`. Only a trusted X-Forwarded-Host counts, because a proxy's Host may be anything, and a redirect
+ * because of it could loop.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {
   if (req.method !== "GET" && req.method !== "HEAD") return undefined;

@@ -1,7 +1,10 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** If the connection is closed already, `listener` is called soon. @returns a function that stops listening */
+/**
+ * If the connection is already closed, `listener` is called soon.
+ * @returns a function that stops listening
+ */
 export function whenClosed(connection: ServerResponse | Duplex, listener: () => void): () => void {
   // A closed connection does not emit `close` again.
   if (connection.closed) queueMicrotask(listener);

@@ -137,6 +137,7 @@ test("S52 a secret that was rotated while notifications could not arrive is not 
   expect(await withSecret(app.secret)).toBe(401);
 });
 
+/** Runs as another process would, with connections of its own. */
 async function elsewhere<T>(run: () => Promise<T>): Promise<T> {
   const { keyhookConnections: kept } = globalThis as unknown as { keyhookConnections: { open?: unknown } };
   const ours = kept.open;

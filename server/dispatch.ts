@@ -30,7 +30,7 @@ const MAX_AUTH_BYTES = 64 * 1024;
 
 const WELL_KNOWN: ReadonlySet<string> = new Set(wellKnownPaths);
 
-/** Next takes five times as long, so programs' paths go straight to their handlers. */
+/** Programs' paths go straight to their handlers, because Next would take five times as long. */
 export function dispatch(
   next: Door,
   req: IncomingMessage,
@@ -57,7 +57,7 @@ export function bodyKindOf(method: string, pathname: string): Limits["body"] {
 
 export const isProtocol = (pathname: string): boolean => pathname.startsWith("/oauth/") || WELL_KNOWN.has(pathname);
 
-/** `/api/auth` is next-auth's, which runs in Next. */
+/** `/api/auth` belongs to next-auth, which runs in Next. */
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
   /^\/(images|avatars|v1|xet)\//.test(pathname) ||
@@ -117,14 +117,14 @@ async function dispatchPage(
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   if (isNextAuth) {
-    // next-auth fails on invalid JSON; its own pages and ours send forms.
+    // next-auth fails on invalid JSON. Its own pages, and those of this service, send forms.
     if (hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
     if (!isForNextAuth(search)) return sendFailure(req, res, notForNextAuth);
     const { cookie } = req.headers;
     if (cookie) req.headers.cookie = cookie.replace(/(next-auth\.callback-url=)[^;]*/g, "$1");
   }
-  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or of
-  // another file than the requested one.
+  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or another file than the
+  // requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   const over = new AbortController();
@@ -137,9 +137,9 @@ async function dispatchPage(
     },
   );
   if (res.writableEnded) return;
-  // This must see the body from the first byte, so nothing is awaited before.
+  // `replaceFailedPage` must see the body from the first byte, so nothing is awaited before.
   replaceFailedPage(next, req, res);
-  // Next would answer a failed page with 500.
+  // Without this check, Next would answer a page that fails because of the database with 500.
   if (!(await isDatabaseUp(pool()))) return sendFailure(req, res, databaseAway);
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);
@@ -164,7 +164,7 @@ const notForNextAuth: Failure = {
   description: "callbackUrl must be a URL, and error must be one word",
 };
 
-/** next-auth fails on a callback URL that is not one, also in a cookie, and on an error that does not fit into a header (S51). */
+/** next-auth fails on an invalid callback URL, also in a cookie, and on an error that does not fit into a header (S51). */
 function isForNextAuth(search: string): boolean {
   const query = new URLSearchParams(search);
   const protocolOf = (url: string) => URL.parse(url, url.startsWith("/") ? env().ORIGIN : undefined)?.protocol ?? "";

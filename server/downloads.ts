@@ -11,7 +11,7 @@ const NAMES: ReadonlySet<string> = new Set(["keyhook-sdk.tgz", "keyhook-cli.tgz"
 
 export const isDownload = (pathname: string): boolean => /^\/downloads(\/|$)/.test(pathname);
 
-/** The URL is the same for each version, so caches revalidate by tag. */
+/** All versions have the same URL, so caches revalidate by tag. */
 export async function sendDownload(req: IncomingMessage, res: ServerResponse, pathname: string, folder = FOLDER): Promise<void> {
   const name = pathname.slice("/downloads/".length);
   if (!NAMES.has(name)) return sendFailure(req, res, notThere);

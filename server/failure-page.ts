@@ -27,7 +27,7 @@ const explanations = new Map(
   }),
 );
 
-/** Next or the database may be what failed, so the page needs neither. */
+/** The page needs neither Next nor the database, because one of them may be what failed. */
 export function failurePage(req: IncomingMessage, { status, error, description }: Failure, typed: TypedField[] = []): string {
   const { BRAND_NAME, ORIGIN } = env();
   const explained = explanations.get(error);
@@ -42,7 +42,7 @@ ${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(
   );
 }
 
-/** A form is never resubmitted automatically, because nobody knows how far it got. */
+/** A form is never sent again automatically, because nobody knows how far it got. */
 function wayBack({ method, url }: IncomingMessage): string {
   const target = parseTarget(url);
   if (!target) return "";

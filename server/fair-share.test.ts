@@ -40,14 +40,14 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 describe("connections that are opened and not used", () => {
-  test("of anonymous fetches leave cloning to others", async () => {
+  test("for anonymous fetches leave cloning to others", async () => {
     await times(40, () => idle(`/${quiet.fullName}/git-upload-pack`, "application/x-git-upload-pack-request", undefined, "0"));
     const into = await emptyFolder();
     for (const name of ["one", "two", "three"])
       await mustGit(into, ["clone", "--quiet", remote(service.origin, quiet.fullName), name]);
   }, 60_000);
 
-  test("of one account's pushes leave fetching and pushing to others", async () => {
+  test("for one account's pushes leave fetching and pushing to others", async () => {
     const mallory = await signedInPerson("mallory");
     const [hers, token] = [await someRepo(mallory), await tokenOf(mallory)];
     const head = Buffer.concat([

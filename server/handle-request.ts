@@ -18,7 +18,7 @@ import { parseTarget, type Target } from "./read-request.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 
 /**
- * Ordinary clients send one request at a time. Node emits every request of one read at once, which could starve all others
+ * Ordinary clients send one request at a time, but Node emits every request of one read at once, which could starve all others
  * (S137).
  */
 const AT_ONCE_MAX = 32;

@@ -6,12 +6,12 @@ import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { type Migration, pendingMigrations, readMigrations } from "#core/postgres/migrate.ts";
 import { RETRY_AFTER_SECONDS, sendJson } from "./send.ts";
 
-/** Restart the process when this fails. */
+/** For a probe that restarts the process. */
 export function sendHealth(res: ServerResponse): void {
   sendJson(res, 200, { status: "ok" });
 }
 
-/** Send no traffic while this fails. */
+/** For a probe that stops traffic. */
 export async function sendReadiness(res: ServerResponse): Promise<void> {
   if (!(await isDatabaseUp(pool()))) return sendUnready(res, { database: "down", migrations: "unknown" });
   try {

@@ -7,8 +7,9 @@ import type { Failure } from "#core/log.ts";
 import { cookieOf } from "./read-request.ts";
 
 /**
- * A body's length can be omitted, so arriving bytes are counted. @param maxBytes called for each part, because the sender may
- * become known later @param exceeded called once, after which bytes are dropped
+ * A body's length can be omitted, so arriving bytes are counted.
+ * @param maxBytes called for each part, because the sender may become known later
+ * @param exceeded called once, after which bytes are dropped
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {
@@ -41,7 +42,8 @@ const busy: Failure = {
 
 /**
  * Next keeps the whole body in memory, so a large one requires a signed-in user (S137, S138). Nothing reads the body before the
- * decision. @returns how many bytes are accepted, or why none are
+ * decision.
+ * @returns how many bytes are accepted, or why none are
  */
 export async function admitBody(req: IncomingMessage, maxBytes: number): Promise<number | Failure> {
   const isChunked = req.headers["transfer-encoding"] !== undefined;

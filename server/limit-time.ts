@@ -5,15 +5,15 @@ import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** Node's own limit applies to all requests or none. */
+/** Node's own limit cannot apply to some requests only, so it is replaced by this one. */
 const ARRIVAL_MS = 300_000;
 /** A transfer may take any time, but must not stand still for longer. */
 const TRANSFER_IDLE_MS = 120_000;
-/** Bodies are kept in memory until complete, so they may fall behind 1 KiB a second only for this long. */
+/** Bodies are kept in memory until they are complete, so they may fall behind 1 KiB a second only for this long. */
 const PACE_GRACE_MS = 30_000;
-/** A reader first reads what the kernel has buffered, which may take minutes. */
+/** The time is long, because a reader first reads what the kernel has buffered, which may take minutes. */
 const READ_GRACE_MS = 5 * 60_000;
-/** A chunk costs some hundred bytes of memory besides the content. */
+/** A chunk costs some hundred bytes of memory besides its content. */
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
@@ -48,7 +48,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // Once the body has arrived, Node would close a socket that times out, even while the request is processed.
+    // When the body has arrived, Node would close a socket that times out, even while the request is processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -56,7 +56,7 @@ export function limitTime(
   const context = requestContext.getStore();
   const stopWatching = watchPace({
     bytes: () => req.socket.bytesRead,
-    // Unread data is not the client's delay.
+    // Data that this service has not read yet is not the client's delay.
     isWaiting: () => !req.complete && req.readableLength < req.readableHighWaterMark,
     graceMs,
     onTooSlow: end,
@@ -71,8 +71,8 @@ export function limitTime(
 }
 
 /**
- * Unread data stays in memory, and often holds a file, a process or a slot (S137). Time without waiting data does not count, so
- * an event stream may be quiet.
+ * Unread data stays in memory, and often holds a file, a process or a slot (S137). An event stream may be quiet, because time
+ * without waiting data does not count.
  */
 function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
   const context = requestContext.getStore();
@@ -105,13 +105,13 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
   });
 }
 
-/** `bytesWritten` also counts what waits in the process, and only the socket's handle shows what the kernel has accepted. */
+/** `bytesWritten` also counts what waits in the process. Only the socket's handle shows what the kernel has accepted. */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }
 
-/** Storing or parsing costs something for each chunk (S137). */
+/** Storing or parsing has a cost for each chunk (S137). */
 function limitChunks(req: IncomingMessage): void {
   let [chunks, bytes] = [0, 0];
   const { push } = req;

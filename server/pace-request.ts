@@ -22,8 +22,8 @@ const KNOWN_MAX = 50_000;
 type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
- * Finding the account is work that has to wait, so the first request with new credentials counts for its address. @returns why
- * the request is refused, as a promise only if the request has to wait
+ * Finding the account is work that has to wait, so the first request with new credentials counts for its address.
+ * @returns why the request is refused, as a promise only if the request has to wait
  */
 export function paceRequest(
   req: IncomingMessage,
@@ -36,7 +36,7 @@ export function paceRequest(
   pace ??= newPace({ percent });
   const cost = costOf(pathname, req);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
-  // On protocol endpoints, mostly sites authenticate. On a relay, only the handler knows the caller.
+  // On protocol endpoints, it is mostly sites that authenticate. On a relay, only the handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // A platform has a limit of its own (api/require-platform.ts).
@@ -70,7 +70,7 @@ export function paceRequest(
 /** A megabyte of JSON takes about ten milliseconds. */
 const BYTES_PER_MS = 100_000;
 
-/** Similar requests may differ by a factor of a thousand. */
+/** The estimate is corrected afterwards, because similar requests may differ by a factor of a thousand. */
 function chargeFor(
   connection: ServerResponse | Duplex,
   { cost, context, charge }: { cost: number; context: RequestContext; charge: (workMs: number) => void },
@@ -99,7 +99,7 @@ function chargeFor(
 }
 
 /**
- * One site's server makes the requests of all its users, so successful requests are refunded. They are counted before, because
+ * One site's server makes the requests of all its users, so successful requests are refunded. They are counted first, because
  * thousands of failing requests would be admitted otherwise.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
@@ -114,8 +114,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "too many requests without a sign-in have come from your IP address. Sign in, or try again later";
 
 /**
- * With separate keys, none uses up another's share. Strangers behind one address must not delay anybody's first request with a
- * session or a token.
+ * Each kind of request has a key of its own, so that none uses up another's share. Strangers behind one address must not delay
+ * anybody's first request with a session or a token.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();
@@ -146,14 +146,14 @@ export function restartPace(options: Partial<PaceOptions>): void {
   pace = newPace(options);
 }
 
-/** Tokens are not stored, so the key is a hash of the credentials (S55). The oldest entries are first. */
+/** The keys are hashes of credentials, because tokens are not stored (S55). The oldest entries come first. */
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // A proxy with a password of its own sends one header for everybody, and pages use only the session, so both are hashed.
+  // Both are hashed, because a proxy with a password of its own sends one header for everybody, and pages use only the session.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 

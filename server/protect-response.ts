@@ -6,7 +6,7 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-/** The response is known to be a page only when the head is written (S23). */
+/** Only when the head is written is it known whether the response is a page (S23). */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
   const writeHead = res.writeHead;
@@ -48,7 +48,7 @@ export function forbidPageScripts(res: ServerResponse): void {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
 }
 
-/** No `form-action`, because browsers apply it to redirects too, and a consent form ends with one to another site. */
+/** `form-action` is left out, because browsers apply it to redirects too, and a consent form ends with one to another site. */
 function contentSecurityPolicy(scripts = "'self'"): string {
   return [
     "default-src 'self'",
@@ -70,7 +70,7 @@ function setAll(res: ServerResponse, headers: OutgoingHttpHeaders | OutgoingHttp
   const pairs = Array.isArray(headers[0]) ? (headers as unknown as [string, string][]) : pairsOf(headers as string[]);
   const fresh = new Set<string>();
   for (const [name, value] of pairs) {
-    // A name may occur twice in a list, like Set-Cookie. Values set before the list are replaced.
+    // A name may occur twice in a list, like Set-Cookie. Values that were set before the list are replaced.
     if (fresh.has(name.toLowerCase())) res.appendHeader(name, value);
     else res.setHeader(name, value);
     fresh.add(name.toLowerCase());

@@ -40,8 +40,8 @@ export function cookieOf({ headers }: IncomingMessage, name: string): string | u
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * S25 and S108 require this. `Sec-Fetch-Site` exists only over https and for localhost. Our pages send no referrer (S23), so a
- * plain form's `Origin` is "null", which Next rejects. ORIGIN replaces "null".
+ * S25 and S108 require this. `Sec-Fetch-Site` exists only over https and for localhost. The service's pages send no referrer
+ * (S23), so a plain form's `Origin` is "null", which Next rejects. ORIGIN replaces "null".
  */
 export function isCrossSite(req: IncomingMessage): boolean {
   if (SAFE_METHODS.has(req.method ?? "")) return false;

@@ -32,11 +32,10 @@ const heavy: Failure = {
 };
 
 /**
- * Reads the form of a request, and puts it back for Next.
- * @param over the form is larger than its limit: the rest of it does not arrive here, nor does its end
- * @returns why it is refused: React or an action would take far longer for it than its size suggests (S138). React decodes an action's
- * arguments before it calls the action, and builds each Set and Map that the sender describes. V8 hashes numbers without a seed: 3.5 MB of
- * numbers with the same hash blocked the process for 48 seconds.
+ * Reads the form of a request, and puts it back for Next. React decodes an action's arguments before it calls the action, so a
+ * small form could block the process for a long time (S138).
+ * @param over aborts when the form is larger than its limit, because the rest does not arrive
+ * @returns why the form is refused, or undefined
  */
 export async function refuseHeavyForm(req: IncomingMessage, over: AbortSignal): Promise<Failure | undefined> {
   const type = req.headers["content-type"] ?? "";
@@ -57,7 +56,8 @@ export async function refuseHeavyForm(req: IncomingMessage, over: AbortSignal): 
 }
 
 /**
- * The body, which the next reader gets again. Part of it may have arrived before this is called: a request may have waited for its turn.
+ * The next reader gets the body again. A part may have arrived before this is called, because a request may have waited for its
+ * turn.
  */
 async function readAhead(req: IncomingMessage, over: AbortSignal): Promise<Buffer> {
   const held: Buffer[] = [];
@@ -75,7 +75,10 @@ async function readAhead(req: IncomingMessage, over: AbortSignal): Promise<Buffe
   return body;
 }
 
-/** A byte becomes a character. Splitting ends above the limit. @returns undefined if this is not a whole form */
+/**
+ * Each byte becomes a character. Splitting stops above the limit.
+ * @returns undefined if this is not a complete form
+ */
 function split(body: Buffer, type: string): string[] | undefined {
   const [, boundary] = MULTIPART.exec(type) ?? [];
   if (boundary === undefined) return undefined;
@@ -99,7 +102,7 @@ const isModel = ({ name, isFile }: Part, isCall: boolean): boolean =>
 function countValues(models: readonly Buffer[]): number | undefined {
   let values = 0;
   try {
-    // An open quote in one part must not hide the next.
+    // The parts are read one by one, so that an open quote in one part cannot hide the next.
     for (const json of models) values += refuseHeavyJson(json, { valuesMax: VALUES_MAX - values, uncheckedBytes: 0 }).values;
     return values;
   } catch (error) {

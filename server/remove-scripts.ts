@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import { forbidPageScripts } from "./protect-response.ts";
 
 /**
- * An injected script could press the buttons of these pages. @param pathname Next finds a page by the decoded path too, so
- * `/%61ctivate` is `/activate`
+ * An injected script could press the buttons of these pages.
+ * @param pathname is decoded, because Next also takes `/%61ctivate` for `/activate`
  */
 export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(decodeURIComponent(pathname));
 

@@ -17,14 +17,15 @@ const stale: Failure = {
 
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
-/** Clients ask whether such files exist. Other paths like this are pages. */
+/** Clients ask whether such files exist. Other paths without an owner are pages. */
 const OWNERLESS_FILE = /^\/[^/]+\/(resolve|raw)\/[^/]+\/./;
 
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
  * Without scripts, Next's error pages are blank. Responses to Next's own scripts are not replaced, because the open page renders
- * them. @param next renders the not-found page
+ * them.
+ * @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (env().NODE_ENV === "development" || req.headers.rsc !== undefined || req.headers["next-action"] !== undefined) return;
@@ -103,7 +104,7 @@ type Render = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 
-/** Only at this route does Next render app/global-not-found.tsx. */
+/** Next renders app/global-not-found.tsx only at this route. */
 const NOT_FOUND = "/_not-found";
 
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
@@ -168,7 +169,10 @@ const MAX_CHARACTERS = 5_000;
 /** React's own fields, hidden fields and secrets must not be shown again. */
 const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
 
-/** @returns a function to call once the request is complete, which returns the texts that a user filled in, up to 64 KiB */
+/**
+ * Call the result when the request is complete.
+ * @returns a function that returns the texts that a user filled in, up to 64 KiB
+ */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";
   if (req.method !== "POST" || !/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) {

@@ -45,7 +45,7 @@ export async function startDeliveryPartitions(): Promise<Loop> {
     const { made, dropped } = await keepPartitions();
     if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "created or dropped daily partitions of deliveries");
   }
-  // Deliveries without a partition for their day go into the default one.
+  // If there is no partition for a delivery's day, the delivery goes into the default one.
   const isKept = await work().then(
     () => true,
     () => false,
@@ -63,7 +63,7 @@ export function startRelayedResponses(): Promise<Loop> {
   return startRounds({
     what: "queue the responses of relays",
     channel: RELAY_DELIVERY_CHANNEL,
-    // A response that arrives just as the caller stops waiting is not announced.
+    // A response that arrives just as its caller stops waiting is not announced.
     everyMs: 5_000,
     work: queueRelayed,
   });

@@ -31,7 +31,7 @@ const loops = [
   }),
   // Maintenance is not urgent, so one at a time is enough.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
-  // A file that takes very long must not block the others.
+  // Two files are chunked at once, so that one that takes very long does not block the others.
   ...(isXetEnabled()
     ? [await startLoop({ table: lfsChunkingTable, channel: LFS_CHUNKING_CHANNEL, concurrency: 2, run: chunkLfsObject })]
     : []),

@@ -7,7 +7,7 @@ export type Work<Row extends { id: string }> = {
   table: LeasedTable;
   channel: string;
   concurrency: number;
-  /** The function records the outcome under the claim. If it throws, the row will be claimed again. */
+  /** Records the outcome under the claim. If the function throws, the row will be claimed again. */
   run(row: Row, claimId: string): Promise<void>;
 };
 
@@ -15,7 +15,7 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
-// Rows due at a later time are not announced, and an announcement may be missed.
+// Rows that are due later are not announced, and an announcement may be missed.
 export const POLL_MS = 2_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;
@@ -98,12 +98,12 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
   };
 }
 
-/** Each worker repeats this work. `startLoop` is for rows that workers share. */
+/** Each worker does this work. `startLoop` is for rows that workers share. */
 type Rounds = {
   what: string;
   everyMs: number;
   firstMs?: number;
-  /** With times that vary by a tenth, workers do not query at the same moment. */
+  /** The pauses vary by a tenth, so that workers do not query at the same moment. */
   isSpread?: boolean;
   channel?: string;
   /** @returns `true` if there may be more to do at once */
@@ -132,7 +132,7 @@ export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false
       } catch (error) {
         const retryMs = Math.min(everyMs, RETRY_MS * 2 ** failures++);
         log().warn({ err: error, failures, retryMs }, `cannot ${what}; trying again`);
-        // There may be thousands of announcements while the database is overloaded.
+        // Announcements do not shorten this pause, because there may be thousands while the database is overloaded.
         await pause(retryMs);
       }
     }

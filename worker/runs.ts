@@ -17,7 +17,7 @@ import { mayReceiveDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/deliver-to-job.ts";
 import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-/** When a delivery's job ends, the delivery is made due. */
+/** When a job of a delivery ends, the delivery becomes due. */
 export async function startJobs(): Promise<Loop> {
   const stopping = new AbortController();
   const loop = await startLoop<ClaimedRun>({
@@ -31,7 +31,7 @@ export async function startJobs(): Promise<Loop> {
   });
   return {
     async stop() {
-      // No run outlives its worker: current ones end now, and are recorded as interrupted.
+      // No run outlives its worker, so current runs end now and are recorded as interrupted.
       stopping.abort();
       await loop.stop();
     },
@@ -46,10 +46,10 @@ export function startRunnerReport(): Promise<Loop> {
   return startRounds({ what: "report how jobs are run", everyMs: 60_000, work: reportRunner });
 }
 
-// No notification says that a Space is idle, disabled or deleted, and any may be missed.
+// No notification says that a Space is idle, disabled or deleted, and any notification may be missed.
 const CHECK_MS = 2_000;
 
-/** If this worker dies, another takes the Spaces over (S122). */
+/** If this worker dies, another one takes the Spaces over (S122). */
 export async function startSpaces(): Promise<Loop> {
   const { SPACES_CONCURRENCY: concurrency } = env();
   if (concurrency === 0) return { stop: async () => undefined };
@@ -70,7 +70,7 @@ export async function startSpaces(): Promise<Loop> {
   });
   return {
     async stop() {
-      // Other workers take over released Spaces at once.
+      // Other workers take over released Spaces at once, so this worker first stops claiming.
       const stopped = loop.stop();
       host.leave();
       await Promise.all([stopped, checks.stop()]);

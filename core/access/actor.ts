@@ -12,12 +12,12 @@ export type Person = {
   userId: string;
   isOperator: boolean;
   sessionId: string;
-  /** When they last authenticated (S113). */
+  /** The time of the last authentication (S113). */
   authenticatedAt: Date;
   actsForOrgId?: ActsForOrgId;
 };
 
-/** Set if a stored resource acts: sign-in requirements do not apply to the absent creator (decision 071). */
+/** Set if a stored resource acts. Then sign-in requirements do not apply to its absent creator (decision 071). */
 type ActsForOrgId = string;
 
 export type TokenHolder = {
@@ -27,14 +27,14 @@ export type TokenHolder = {
   scopes: readonly Scope[];
   orgIds: readonly string[] | "all";
   clientId: string | null;
-  /** Only in this organization may an exchanged token do more than read (docs/specification/organizations-and-tokens.md). */
+  /** The only organization in which an exchanged token may do more than read (docs/specification/organizations-and-tokens.md). */
   boundOrgId?: string;
-  /** A CI job that can read only gated repositories to which its user has access. */
+  /** The token is a CI job's, and can read only gated repositories to which its user has access. */
   isReadOnly?: true;
   isFirstParty?: true;
   /** The last authentication before the user allowed the token (S113). Absent if unknown. */
   authenticatedAt?: Date;
-  /** As read with the token. Changes read the standings again. */
+  /** The standings that were read with the token. Changes read them again. */
   standings?: ReadonlyMap<string, Standing>;
   actsForOrgId?: ActsForOrgId;
 };
@@ -68,7 +68,7 @@ export function personActor(session: {
   };
 }
 
-/** A request may outlive its token or session, so a long request calls this function before each change. */
+/** A request may outlive its token or session, so a long request calls this before each change. */
 export type ActorNow = () => Promise<Actor>;
 
 export function actorId(actor: Actor): string | null {

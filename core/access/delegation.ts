@@ -12,7 +12,7 @@ import type { Standing } from "./standing-in-organization.ts";
 
 export const DELEGATION_CHANNEL = "delegation";
 
-/** Call this function in the transaction that stores the resource. */
+/** Call this in the transaction that stores the resource. */
 export async function recordDelegation(tx: Db, actor: Actor): Promise<string | null> {
   if (actor.kind !== "token") return null;
   const { userId, tokenId, clientId, boundOrgId = null } = actor;
@@ -38,8 +38,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * The lock makes a revocation find the new delegation. The lock is exclusive, because overlapping shared locks would let an app
- * block a revocation. The consent is locked before the grant, as in a revocation.
+ * The lock makes a revocation find the new delegation. It is exclusive, because overlapping shared locks would let an app block a
+ * revocation. The consent is locked before the grant, as in a revocation.
  */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
@@ -60,7 +60,9 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Housekeeping deletes unused delegations after two days. An upload URL may use a delegation for one day without a row. */
+/**
+ * Housekeeping deletes unused delegations after two days. For one day, an upload URL may use a delegation to which no row refers.
+ */
 const REUSED_MS = 3_600_000;
 
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
@@ -126,8 +128,8 @@ const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, 
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
 /**
- * SQL: whether a row may act now.
- * @param ownerId of the row: a user's or an organization's
+ * SQL that is true if a row may act now.
+ * @param ownerId the ID of the row's owner, a user or an organization
  */
 export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
   return delegationMay(action, delegationId, ownerId, Prisma.sql`NULL::text`);
@@ -135,7 +137,7 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
 
 /**
  * @param delegationId null for a row that may read everything that its owner may read
- * @param creatorClientId this client may always read the repository that it created
+ * @param creatorClientId a client that may always read the repository, because it created the repository
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
@@ -184,7 +186,7 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
-/** For leaked tokens: database triggers handle all other ends of grants. */
+/** For leaked tokens only. Database triggers handle all other ends of grants. */
 export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
   await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
 }
@@ -227,7 +229,7 @@ export function createdByJson(
   return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
 }
 
-/** Confused deputy: an app that changed another app's resource would use the other app's rights. */
+/** An app that changed another app's resource would use the other app's rights (confused deputy). */
 export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: string | null, what: string): Promise<void> {
   const madeWith = await describeDelegations([delegationId], tx);
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);

@@ -85,7 +85,7 @@ function targetOf(resource: ResourceOf<Action>): Target {
 
 async function decide(actor: Actor, action: Action, target: Target, tx: Db): Promise<Decision> {
   const rule: Rule = rules[action];
-  // IDs come from URLs and forms (S138).
+  // IDs come from URLs and forms, so they may have any form (S138).
   if ([target.userId, target.orgId].some((id) => id && !isId(id))) return "refused";
   if (actor.kind === "command") return "allowed";
   const decision = await decideByRule(actor, rule, target, tx);
@@ -108,7 +108,11 @@ function hasRecentProof(actor: CheckedActor): boolean {
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/** Null for the system. CI jobs and apps have limits of their own, so that neither can use up the user's limit. */
+/**
+ * Whose limits the actor's actions count towards. CI jobs and apps have limits of their own, so that neither can use up the
+ * user's limit.
+ * @returns null for the system
+ */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;
   if (actor.kind !== "token" || isOwnProgram(actor)) return actorId(actor);
@@ -148,7 +152,7 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/** The same error for members and non-members, so that the app learns neither membership nor role. */
+/** Members and non-members get the same error, so that the app learns neither membership nor role. */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
@@ -162,7 +166,7 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  // A token may be unable to use its user's other rights, so granted access is always looked up.
+  // Granted access is always looked up for a token, because the token may be unable to use its user's other rights.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
   if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
@@ -170,7 +174,7 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   return ways;
 }
 
-/** In a transaction, reads the role again, because the operator may have lost it. */
+/** In a transaction, the role is read again, because the operator may have lost it. */
 async function isOperatorNow({ userId, isOperator }: Person, tx: Db): Promise<boolean> {
   if (!isOperator || !isTransaction(tx)) return isOperator;
   const found = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND is_operator AND disabled_at IS NULL`;

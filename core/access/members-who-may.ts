@@ -4,7 +4,7 @@ import type { Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
 
 /**
- * Must decide as `may` does, which a test checks. Use the result as a condition on `member_standing m`.
+ * Must decide as `may` does, which a test checks. The result is a condition on `member_standing m`.
  * @param creatorId the creator, for whom a lower role is enough
  * @param options.isPresent false for a stored resource that acts later, so that sign-in requirements do not apply
  */

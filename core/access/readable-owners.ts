@@ -4,7 +4,7 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/** `may` would cost a query for each row of a list. */
+/** For lists, because `may` would cost a query for each row. */
 export type ReadableOwners = {
   isAll: boolean;
   ownerIds: string[];
@@ -41,7 +41,7 @@ export async function readableOwners(
   return { ...nothing, ownerIds: readable({}), madeBy };
 }
 
-/** Requires `is_private`, `owner_id` and `created_by_client_id` in the table. */
+/** The table must have `is_private`, `owner_id` and `created_by_client_id`. */
 export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
   const column = (name: string) => Prisma.raw(`${alias}.${name}`);
   const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));
@@ -50,8 +50,8 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * For event `e`, as the resource was then and as the resource is now. Needs `r`, the repository, from a LEFT JOIN: the creator of
- * a deleted repository is unknown.
+ * For event `e`, whose resource must have been readable then and must be readable now. Needs the repository `r` from a LEFT JOIN,
+ * because the creator of a deleted repository is unknown.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);

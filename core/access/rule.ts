@@ -24,14 +24,17 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 export type Rule = {
   on: keyof Resources;
   everyone?: true;
-  /** With `granted`, a gated repository is only for users whose request was accepted. `signed-in` is for every user. */
+  /**
+   * Who may act on a public resource. `read`: everybody. `granted`: everybody, but on a gated repository only users whose request
+   * was accepted. `signed-in`: every user.
+   */
   public?: "read" | "granted" | "signed-in";
-  /** The user that the resource is or belongs to. */
+  /** The user that is the resource, or that owns it. */
   owner?: true;
-  /** Members, from this role upwards, of the organization that the resource is or belongs to. */
+  /** Members with at least this role in the organization that is the resource, or that owns it. */
   role?: OrganizationRole;
   beforeRestrictions?: true;
-  /** The member who created it, from this role upwards. */
+  /** The member who created the resource, with at least this role. */
   creator?: OrganizationRole;
   author?: true;
   also?: "repo.read" | "repo.read_content" | "repo.write";
@@ -39,31 +42,31 @@ export type Rule = {
   publisher?: true;
   /** The action changes nothing, so the standing that was read with the token is enough. */
   isReading?: true;
-  /** Whether it requires recent authentication (S113). */
+  /** Requires recent authentication (S113). */
   recent?: true;
   /** Refuses other apps, which could take over apps or create some that outlive the revocation of their own access. */
   ownPrograms?: true;
-  /** `any` means any scope. Without this property, tokens are refused. */
+  /** `any` means that any scope is enough. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;
   /**
-   * A hidden resource must look like a missing one (S136). With the name of an action, only actors who may do that action get
-   * `forbidden`.
+   * The error for actors without the right. A hidden resource must look like a missing one (S136). With the name of an action,
+   * only actors who may do that action get `forbidden`, and all others get `not_found`.
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
-  /** With `not_found`, names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */
+  /** Together with `not_found`: the error names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */
   tellsScope?: true;
 };
 
 /**
- * By the reason for which the user has the right (docs/specification/oauth.md#scopes). One scope of a list is enough. Without a
- * list, no token can use the right.
+ * The scopes for each reason for which the user has the right (docs/specification/oauth.md#scopes). One scope of a list is
+ * enough. For a reason without a list, tokens are refused.
  */
 export type TokenScopes = {
   own?: readonly Scope[];
-  /** An organization owns it, and the user granted that organization to the app. */
+  /** An organization owns the resource, and the user granted that organization to the app. */
   organization?: readonly Scope[];
   made?: readonly Scope[];
-  /** It is public and gated, and the user was given access. */
+  /** The resource is public and gated, and the user was given access. */
   granted?: readonly Scope[];
   public?: readonly Scope[];
 };

@@ -6,7 +6,7 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** This scope is not limited to the user's own repositories, unlike the scopes for repositories. */
+/** Unlike the scopes for repositories, this scope is not limited to the user's own repositories. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -17,7 +17,7 @@ const writers = { owner: true, role: "write", creator: "contributor" } as const;
 const tellsScope = { refusal: "not_found", tellsScope: true } as const;
 const byOwnPrograms = { ownPrograms: true, token: { own: ["manage-repos"] } } as const;
 
-/** Doors and core have no rules of their own: they ask `may` (S135). */
+/** All rules are here. Doors and core only ask `may` (S135). */
 export const rules = {
   "user.create": { on: "installation", operator: true, refusal: "forbidden" },
   "user.update": { on: "user", owner: true, refusal: "not_found" },
@@ -37,7 +37,7 @@ export const rules = {
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "user.list_publishers": { on: "user", owner: true, refusal: "not_found" },
-  /** Lasting access, as with a personal access token. */
+  /** A publisher gets lasting access, as a personal access token does. */
   "user.manage_publishers": { on: "user", owner: true, recent: true, refusal: "not_found" },
 
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
@@ -50,7 +50,7 @@ export const rules = {
     token: "any",
     refusal: "forbidden",
   },
-  /** One's own membership and the organization's requirements are `read_membership`. */
+  /** A user's own membership and the organization's requirements are `read_membership`. */
   "organization.list_members": {
     on: "organization",
     isReading: true,
@@ -72,12 +72,12 @@ export const rules = {
   "organization.ask_for_app": { on: "organization", role: "read", refusal: "not_found" },
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Entries show from where members acted. */
+  /** Entries show the addresses from which members acted. */
   "audit_log.read": { on: "organization", role: "admin", operator: true, ...byOwnPrograms, refusal: "forbidden" },
   /** Revoking is urgent, so it needs no recent authentication. */
   "organization.revoke_token": { on: "organization", role: "admin", ...byOwnPrograms, refusal: "forbidden" },
   "security_log.read": { on: "user", owner: true, refusal: "not_found" },
-  /** An operator adds without the user's agreement. Administrators invite instead. */
+  /** An operator adds members without their agreement. Administrators send invitations instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
   "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
@@ -85,7 +85,7 @@ export const rules = {
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "forbidden" },
   "oauth_app.read": { on: "oauthApp", owner: true, role: "admin", operator: true, ...byOwnPrograms, ...tellsScope },
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, ...tellsScope },
-  /** With these, a stolen session or token could take the app over. */
+  /** With these rights, a stolen session or token could take the app over. */
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, ...byOwnPrograms, ...tellsScope },
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
@@ -126,7 +126,7 @@ export const rules = {
     refusal: "repo.read",
   },
   "repo.manage": { on: "repo", ...writers, token: { own: ["manage-repos"] }, refusal: "repo.read" },
-  /** CI jobs get permanent access without anybody's token. */
+  /** A publisher gives CI jobs permanent access without anybody's token. */
   "repo.manage_publishers": { on: "repo", ...writers, recent: true, refusal: "repo.read" },
 
   "discussion.write": {
@@ -138,7 +138,7 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** The storage counts against the user who proposes the files. */
+  /** The files count towards the storage of the user who proposes them. */
   "repo.propose_files": {
     on: "repo",
     public: "signed-in",
@@ -149,7 +149,7 @@ export const rules = {
     refusal: "repo.read",
   },
   "discussion.edit_comment": { on: "contribution", author: true, also: "repo.read", token: discusses, refusal: "repo.read" },
-  /** Only one's own. With write access, those of others too. */
+  /** Without write access, only the user's own contributions can be changed. */
   "discussion.update": {
     on: "contribution",
     author: true,

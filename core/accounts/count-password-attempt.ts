@@ -8,13 +8,13 @@ const QUARTER_HOUR = 15 * 60;
 
 const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
-/** Against distributed guessing. Known browsers do not count, so that a stranger cannot lock the owner out. */
+/** Stops guessing from many addresses. Known browsers do not count, so that a stranger cannot lock the owner out. */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
-/** Above this limit, known browsers count like any other: their cookies may have been copied. */
+/** Above this limit, known browsers count like any other, because their cookies may have been copied. */
 export const KNOWN_BROWSERS_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
-/** For any accounts: an office shares one address. */
+/** The limit for all accounts together, because an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
@@ -25,7 +25,7 @@ type PasswordAttempt = {
 /** `device` is a browser in which the account's owner has signed in before. */
 type PasswordTrial = { login: string; device: KnownDevice | undefined } | { signedInUserId: string };
 
-/** Counts one attempt with a password, per account and per address (S115). */
+/** Counts one attempt with a password, both for the account and for the address (S115). */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = await countersOf(trial, from);
   // The shared counters come last, so that an address without attempts left for this account does not use them up.
@@ -41,7 +41,8 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
-      // A reset would let attackers clear the counter by signing in to their own account.
+      // The shared counters only get this attempt back. If they were reset, attackers could clear them by signing in to their own
+      // account.
       await Promise.all(counted.slice(own.length).map(({ giveBack }) => giveBack()));
     },
   };
@@ -51,7 +52,7 @@ type Counter = [key: string, limit: ThrottleLimit];
 
 async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ own: Counter[]; shared: Counter[] }> {
   const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
-  // A separate counter, so that nobody can exhaust it from the sign-in page.
+  // The counter is separate, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
   const ofKnown = device && knownBrowsersThrottle(device.userId);
@@ -66,7 +67,7 @@ async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ 
   };
 }
 
-/** By login as typed, because a common counter would link an account's username and email address. */
+/** The key is the login as typed, because a common counter would link an account's username and email address. */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }

@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
-/** @returns how many apps there were */
+/** @returns the number of deleted apps */
 export async function deleteOwnedApps(
   tx: Db,
   owner: { ownerUserId: string } | { ownerOrgId: string },

@@ -13,8 +13,8 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Only the provider knows whether `a.b@` and `ab@` are one mailbox, so only case is folded. The Kelvin sign U+212A has an ASCII
- * lower case, and would make two mailboxes one account.
+ * Only case is folded, because only the provider knows whether `a.b@` and `ab@` are one mailbox. The Kelvin sign U+212A is
+ * refused, because its lower case is an ASCII letter, which would make two mailboxes one account.
  */
 export function parseEmailAddress(value: unknown, field = "email"): EmailAddress {
   const email = readEmailAddress(plainText(field, value, 1_000));

@@ -12,7 +12,7 @@ import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 const PEOPLE_MAX = 5;
 const KEPT_SECONDS = 365 * 24 * 60 * 60;
 
-/** As the session's cookie (S111). */
+/** Like the session's cookie (S111). */
 export function knownDeviceCookie(): ReturnType<typeof siteSessionCookie> {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", "known"), options: { ...session.options, maxAge: KEPT_SECONDS } };

@@ -13,16 +13,16 @@ export type OneTimeTokenData = {
   };
   "change-email": { email: string };
   "reset-password": Record<string, never>;
-  /** Sealed, because the service prints the token again at each start. */
+  /** The encrypted token, which the service prints again at each start. */
   "operator-setup": { sealed?: string };
   "second-step": {
     methods: AuthenticationMethod[];
-    /** The session to reauthenticate. Null for a sign-in. */
+    /** The session to reauthenticate, or null for a sign-in. */
     sessionId: string | null;
   };
   "passkey-challenge": {
     for: PasskeyUse;
-    /** A session or pending sign-in. Null if there is only the browser's cookie. */
+    /** A session or a pending sign-in, or null if there is only the browser's cookie. */
     boundTo: string | null;
   };
   /** The current authenticator app works until the first code confirms this one. */
@@ -32,7 +32,7 @@ export type OneTimeTokenData = {
     intent: ProviderSignInIntent;
     browserHash: string;
     next: string;
-    /** In milliseconds. Reauthentication must be later (S113). */
+    /** Milliseconds. The reauthentication must be later (S113). */
     startedAt: number;
   };
   "pending-identity": {
@@ -52,7 +52,7 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 
 type OneTimePurpose = keyof OneTimeTokenData;
 
-/** An intruder may have begun these flows. */
+/** An intruder may have begun these flows, so a new password ends them. */
 const endedByNewPassword: OneTimePurpose[] = [
   "reset-password",
   "change-email",
@@ -77,11 +77,11 @@ export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "passkey-challenge": 5 * 60,
   "totp-enrolment": 30 * 60,
   "sign-in-elsewhere": 10 * 60,
-  // Long enough to sign in here first, or to recover one's password.
+  // Long enough to sign in here first, or to recover a password.
   "pending-identity": 60 * 60,
 };
 
-/** The same error for an unknown, used or expired link. */
+/** An unknown, used or expired link gets the same error. */
 export function linkIsGone(): ServiceError {
   return new ServiceError("gone", "This link was used, was replaced or has expired. Request a new one.");
 }
@@ -90,7 +90,9 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /** Without a user: the canonical email address of a sign-up, or a random value for several valid tokens. */
+  /**
+   * Only for a token without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid.
+   */
   subject?: string;
 };
 
@@ -131,7 +133,7 @@ export async function findOneTimeToken<P extends OneTimePurpose>(
   return (row ?? undefined) as OneTimeToken<P> | undefined;
 }
 
-/** One conditional update, so that exactly one of any parallel uses succeeds. */
+/** A single conditional update, so that exactly one of several parallel uses succeeds. */
 export async function useOneTimeToken<P extends OneTimePurpose>(
   tx: Db,
   token: string,

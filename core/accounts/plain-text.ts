@@ -1,6 +1,6 @@
 import { invalidRequest } from "../errors.ts";
 
-/** Refuses what Postgres cannot store (S51). U+FFFD is the result of decoding invalid UTF-8. */
+/** Refuses what Postgres cannot store (S51), and U+FFFD, which is what decoding makes of invalid UTF-8. */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
   if (value.length > maxCharacters)
@@ -11,7 +11,7 @@ export function plainText(field: string, value: unknown, maxCharacters = 10_000)
   return value;
 }
 
-// A name must look like what it is (S28). Persian, Indic scripts and emoji use U+200C and U+200D.
+// A name must look like what it is (S28). U+200C and U+200D are allowed, because Persian, Indic scripts and emoji use them.
 const DECEPTIVE =
   /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;

@@ -13,7 +13,7 @@ import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
 /**
- * No start may invalidate another's link.
+ * A second start must not invalidate the link of the first.
  * @returns undefined if there is an operator
  */
 export async function ensureSetupLink(): Promise<string | undefined> {

@@ -9,15 +9,15 @@ import { addressKey } from "./address-key.ts";
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 type Counted = {
-  /** Counts from 1. */
+  /** The number of attempts in the window, including this one. */
   count: number;
-  /** After the attempt's window, the next window's count must not shrink. */
+  /** Has no effect after the window of the attempt has ended. */
   giveBack: () => Promise<void>;
 };
 
 /**
- * Counts before the attempt, so that parallel guesses cannot all pass (S56, S115). Never part of a transaction, whose rollback
- * would undo the count.
+ * Counts before the attempt, so that parallel guesses cannot all pass (S56, S115). Do not call this in a transaction, whose
+ * rollback would undo the count.
  * @param key from `throttleKey`
  */
 export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Counted> {
@@ -52,7 +52,7 @@ const blocks = new Map<string, Promise<Block>>();
 
 /**
  * A process counts a hundredth of the limit in advance, so that few requests cause a write.
- * @param key few different keys, because each key's latest block stays in memory
+ * @param key must be one of few keys, because each key's latest block stays in memory
  */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
@@ -77,7 +77,7 @@ async function countBlock(key: string, { limit, windowSeconds }: ThrottleLimit):
   }
 }
 
-/** One number that no longer fits into the column would make the statement fail for everybody in it. */
+/** A count that no longer fits into the column would make the statement fail for all its keys. */
 const COUNT_MAX = 2 ** 31 - 1;
 
 type Attempts = { key: string; attempts: number; windowSeconds: number };
@@ -88,7 +88,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
   const byKey = [...Map.groupBy(all, ({ key }) => key)];
   const statement = {
     name: "consume-throttle",
-    // In one order, so that two such statements never wait for each other.
+    // Ordered by key, so that two such statements never wait for each other.
     text: `INSERT INTO throttle AS t (key, count, reset_at)
            SELECT key, count, now() + make_interval(secs => seconds) FROM unnest($1::text[], $2::int[], $3::int[]) AS a(key, count, seconds)
            ORDER BY key
@@ -102,7 +102,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
       byKey.map(([, [first]]) => first?.windowSeconds ?? 0),
     ],
   };
-  // A deletion of several rows may lock them in another order.
+  // A deletion of several rows may lock the rows in another order.
   const { rows } = await retryDeadlocks(() => pool().query<Row>(statement));
   const left = new Map(rows.map((row) => [row.key, row]));
   return all
@@ -115,7 +115,7 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
     .toReversed();
 }, 500);
 
-/** If a counter refuses, those before it give the attempt back. */
+/** If one counter refuses, the counters before it give the attempt back. */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
   const counted: Counted[] = [];
   try {
@@ -127,7 +127,10 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/** @returns whether the limit allows the action, which the caller otherwise omits without an error */
+/**
+ * Does not throw when the limit is reached.
+ * @returns whether the limit allows the action
+ */
 export async function isWithinThrottle(
   tx: Db,
   key: string,
@@ -144,13 +147,13 @@ export async function isWithinThrottle(
 }
 
 const HOUR = 60 * 60;
-/** The caller sets the limit per subject. */
+/** The limit for one address or host. The caller sets the limit per subject. */
 export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Nobody can delete entries (S144).
- * @param kind each has its own limits
+ * Limits entries, because nobody can delete them (S144).
+ * @param kind each kind has limits of its own
  * @param subject what the entry is about
  * @param ip or `host`. Omit both only for subjects that nobody can make up.
  */
@@ -175,7 +178,7 @@ export async function mayRecord(
 /** One customer may have a /48, and thus 65,536 separately counted networks. */
 const NETWORKS_OF_CUSTOMER = 10;
 
-/** Invalid addresses share one counter. Null is not counted. */
+/** Invalid addresses share one counter. A null address is not counted. */
 export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
   const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
   if (!network || !customer) return ip === null ? [] : [[throttleKey(kind, "unknown"), limit]];
@@ -205,7 +208,7 @@ export async function throttleCount(key: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Sign-ins with made-up names would each leave a row (S143). */
+/** Deletes the row when its count is zero, because sign-ins with made-up names would each leave a row (S143). */
 async function giveBack(key: string, resetAt: string): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1 AND reset_at = $2::timestamptz", [
     key,
@@ -218,7 +221,7 @@ export async function clearThrottle(...keys: string[]): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = ANY($1)", [keys]);
 }
 
-/** The subject is hashed, because it may be long and is private. */
+/** The subject is hashed, because it is private and may be long. */
 export function throttleKey(kind: string, subject: string): string {
   return `${kind}:${hashToken(subject)}`;
 }

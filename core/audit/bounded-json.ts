@@ -3,14 +3,14 @@ import { hash } from "node:crypto";
 export const DATA_MAX_BYTES = 4_096;
 
 type Measure = { characters: number; items: number };
-/** Tried in order. Leaving out items could hide an important one, so texts are shortened first. */
+/** The measures are tried in order. Texts are shortened first, because leaving out items could hide an important one. */
 const measures: readonly Measure[] = [
   ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
   ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
 const TOP_CHARACTERS = 150;
 
-/** A cut text ends in a part of its SHA-256, a cut list in its original length. `cutFromBytes` is the original size. */
+/** A cut text ends in a part of its SHA-256, and a cut list in its original length. `cutFromBytes` is the original size. */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);
   const cutFromBytes = Buffer.byteLength(whole);

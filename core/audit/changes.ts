@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Prisma } from "../generated/prisma/client.ts";
 
-/** For a list, only the items added and removed. */
+/** For a list, the result has only the items that were added and removed. */
 export function changesOf<Field extends string>(
   before: Readonly<Partial<Record<Field, unknown>>>,
   after: Readonly<Partial<Record<Field, unknown>>>,

@@ -29,13 +29,13 @@ const CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** An entry in words, as the rest of a sentence that begins with its actor. */
+/** Describes an entry in words that continue a sentence after its actor. */
 export function describeAuditEvent(type: string, facts: AuditFacts): string {
   if (!isAuditEventType(type)) return type;
   const values = valuesOf(type, facts);
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => values.get(name) ?? "(unknown)");
   const isWhole = (part: string) => [...part.matchAll(FIELD)].every(([, name = ""]) => values.has(name));
-  // In one pass, so that braces within a value are not taken for a field.
+  // All fields are replaced in one pass, so that braces within a value are not taken for a field.
   return auditEventTypes[type].did.replace(/\[([^[\]]*)\]|\{\w+\}/g, (text, part?: string) => {
     if (part === undefined) return fill(text);
     return isWhole(part) ? fill(part) : "";

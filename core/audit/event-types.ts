@@ -1,10 +1,9 @@
 /**
  * How entries of a kind are kept from filling the log (decision 083).
- *
- * - `hour`: counts towards its actor's hourly allowance of changes, and is refused beyond it.
- * - `ends`: never refused. It ends something that was created under an allowance.
- * - `apart`: lets a user in or removes something, so it has a limit of its own, for each kind and network.
- * - `elsewhere`: never refused. The operation has its own throttle, or `recordAboutSomebody` limits the entries.
+ * - `hour`: counts towards its actor's hourly allowance, and is refused beyond it.
+ * - `ends`: never refused, because it ends something that was created under an allowance.
+ * - `apart`: lets a user in or removes something, so each kind has a limit of its own for each network.
+ * - `elsewhere`: never refused here, because the operation has a throttle or `recordAboutSomebody` limits the entries.
  */
 type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
@@ -19,7 +18,7 @@ type Described = {
   isInOrgLog?: true;
 };
 
-/** By `scope.action` (S116). */
+/** The keys are `scope.action` (S116). */
 export const auditEventTypes = {
   // ---- people: signing in
   "user.sign_in": { did: "signed in[ with {with}]", bound: "apart" },

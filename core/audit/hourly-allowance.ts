@@ -5,13 +5,13 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** On the pages, and as many again with each app. */
+/** The limit for changes on the pages. Each app may make as many more. */
 export const ENTRIES_PER_HOUR = 1_000;
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
-/** For a kind that counts apart, from one network. */
+/** The limit for a kind that counts `apart`, from one network. */
 export const APART_PER_HOUR = 200;
 export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
-/** A limit over all networks would let a thief elsewhere lock the owner out. */
+/** These have no limit over all networks, because a thief elsewhere could lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
 const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
@@ -33,7 +33,10 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** For each reached limit, the time of the entry that must be an hour old before there is room again. */
+/**
+ * Each result is about one limit: the time of the entry that must be an hour old before there is room again, or null if there is
+ * room.
+ */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
@@ -57,7 +60,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
   return passwordActions.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }
 
-/** One customer may have an IPv6 /48. */
+/** An IPv6 network is a /48, which one customer may have. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
   // A link-local address ends in a percent sign and its interface.
   const [address = ""] = ip?.split("%") ?? [];

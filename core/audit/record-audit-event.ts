@@ -9,29 +9,29 @@ import type { RequestOrigin } from "./request-origin.ts";
 export type NewAuditEvent = {
   /** See S116. */
   type: AuditEventType;
-  /** Absent for the system. */
+  /** Absent if the system acts. */
   actor?: { kind: string; userId?: string; clientId?: string | null };
-  /** Where there is no `actor`. Absent for the system and the operator's command. */
+  /** The actor's ID if there is no `actor`. Absent for the system and the operator's command. */
   actorId?: string | null;
-  /** The organization whose administrators may read the entry. */
+  /** The administrators of this organization may read the entry. */
   orgId?: string | null;
-  /** Instead of `orgId`: the owner of the affected object. */
+  /** The owner of the affected object, if `orgId` is absent. */
   owner?: { kind: string; id: string } | undefined;
-  /** The affected app, or else the one through which the actor acted. */
+  /** The affected app, or else the app through which the actor acted. */
   clientId?: string | null;
   subjectId?: string | null;
-  /** Never a secret. */
+  /** The data must never contain a secret. */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
-  /** A removal is never refused because of other entries (event-types.ts, `Bound`). */
+  /** A removal is never refused because of other entries (`Bound` in event-types.ts). */
   isRemoval?: boolean;
 };
 
 const USER_AGENT_MAX_CHARACTERS = 512;
 
 /**
- * Call this function in the transaction of the change.
- * @throws ServiceError `rate_limited` beyond the hourly limit: then the change must not happen
+ * Call this in the transaction of the change.
+ * @throws ServiceError `rate_limited` beyond the hourly limit, so that the change does not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
   const { type, actor, owner, subjectId = null, data = {}, from, isRemoval } = event;
@@ -46,7 +46,7 @@ export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<vo
       ${storableUserAgent(from?.userAgent)}, ${token}::jsonb)`;
 }
 
-/** The sender chooses a header's bytes. */
+/** The sender chooses the bytes of the header. */
 export function storableUserAgent(userAgent: string | null | undefined): string | null {
   return userAgent?.replaceAll("\0", "").slice(0, USER_AGENT_MAX_CHARACTERS).toWellFormed() ?? null;
 }

@@ -1,11 +1,11 @@
-/** Never the token itself. */
+/** Describes a token, but never contains it. */
 export type AuditToken = {
   type: "personal" | "oauth" | "exchanged" | "ci";
-  /** For an OAuth token its Grant's ID, which a refresh does not change. */
+  /** For an OAuth token, this is its Grant's ID, which a refresh does not change. */
   id: string;
   /** Absent for personal and CI tokens. */
   clientId?: string;
-  /** For a CI job's token, the run. */
+  /** For a CI job's token, this is the run. */
   name?: string;
   role?: "read" | "write";
   last4?: string;

@@ -17,7 +17,7 @@ import { forget, listSnapshots, openRepository, type Saved, saveDirectories, sav
 type Options = {
   /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
-  /** Without a number, all backups are kept. */
+  /** How many backups are kept. Without a number, all backups are. */
   keep?: number | undefined;
   signal?: AbortSignal;
   report?: (step: string) => void;
@@ -26,7 +26,7 @@ type Options = {
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
 const DIRECTORIES = ["repositories", "lfs/objects"];
-/** Git creates indexes again, and the copied ones might not match the copied packs. */
+/** Git creates indexes again, and copied indexes might not match the copied packs. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
   "repositories/*/*.git/packed-refs*",
@@ -43,7 +43,10 @@ const EXCLUDED = [
 ];
 const COPIES_MAX = 4;
 
-/** The order is database, refs, objects, manifest, so that a backup with a manifest is complete. @throws {BackupError} */
+/**
+ * The order is database, refs, objects, manifest, so that a backup with a manifest is complete.
+ * @throws BackupError
+ */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
   const place = openPlace(to);
   await openRepository(place, { mayCreate: true });
@@ -79,7 +82,7 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
   } finally {
     await held.release();
   }
-  // An older backup may be the only one with the refs of a repository that git could not read now.
+  // If git could not read a repository now, an older backup may be the only one with its refs.
   if (keep !== undefined && !made.manifest.unread?.length) {
     report("removing old backups");
     made.removed = await keepNewest(place, keep);

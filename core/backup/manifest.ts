@@ -19,7 +19,7 @@ export type Manifest = {
   unread?: string[];
   /** A backup does not contain the large files in a bucket. */
   largeFiles: { local: number; bucket: number };
-  /** IDs of keys, which reveal nothing about the keys. The encrypting key is first. */
+  /** The IDs of keys, which reveal nothing about the keys. The first key is the one that encrypts. */
   secretKeys: string[];
 };
 

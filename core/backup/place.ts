@@ -25,7 +25,7 @@ export function openPlace(text: string): BackupPlace {
       RESTIC_REPOSITORY: repository,
       RESTIC_PASSWORD: BACKUP_PASSWORD,
       RESTIC_CACHE_DIR: resolve(DATA_DIR, "backup-cache"),
-      // Each report is a line of output, so there is one a minute.
+      // Restic reports once a minute, because each report is a line of output.
       RESTIC_PROGRESS_FPS: "0.0167",
       ...(isS3 && {
         AWS_ACCESS_KEY_ID: BACKUP_S3_ACCESS_KEY_ID,

@@ -12,7 +12,7 @@ const AT_ONCE = 4;
 const LIST_MAX_MS = 10 * 60_000;
 const UNREAD_MAX = 10;
 
-/** Read the refs before objects are copied, so that the copy has every object that a ref needs. */
+/** Call this before objects are copied, so that the copy has every object that a ref needs. */
 export async function* readAllRefs(
   repoIds: readonly string[],
   found: { repositories: number; unread: string[] },

@@ -42,7 +42,7 @@ export async function saveStream(
   try {
     await pipeline(content, child.stdin as NodeJS.WritableStream);
   } catch (error) {
-    // Otherwise restic would take the end of its input for the end of the file.
+    // Restic is killed, because it would take the end of its input for the end of the file.
     child.kill("SIGKILL");
     // Restic ended first, and its own message says why.
     if (["EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes((error as NodeJS.ErrnoException).code ?? "")) await ended;

@@ -6,7 +6,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const cache = new Map<string, Buffer>();
 
-/** core/instance/rotate-secret-key.ts names the columns of each purpose. */
+/** core/instance/rotate-secret-key.ts lists the columns of each purpose. */
 export type SealPurpose =
   | "identity provider"
   | "inference provider keys"
@@ -21,7 +21,7 @@ export type SealPurpose =
   | "totp"
   | "webhook secret";
 
-/** RFC 5869: one use of SECRET_KEY must not weaken another. The current key is first. */
+/** RFC 5869: one use of SECRET_KEY must not weaken another. The first key is the current one. */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const [current, ...previous] = secretKeys();
   return [derive(purpose, current), ...previous.map((secret) => derive(purpose, secret))];
@@ -29,7 +29,7 @@ export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
 
 export const derivedKey = (purpose: string): Buffer => derivedKeys(purpose)[0];
 
-/** Reveals nothing about the keys. The current key is first. */
+/** Reveals nothing about the keys. The first ID is the current key's. */
 export const keyIds = (): string[] => derivedKeys("key id").map((key) => key.toString("hex", 0, 8));
 
 function derive(purpose: string, secret: string): Buffer {
@@ -42,17 +42,17 @@ function derive(purpose: string, secret: string): Buffer {
   return key;
 }
 
-/** A value sealed for another purpose is rejected (S130). */
+/** Sealed text can be opened only for the same purpose (S130). */
 export function seal(purpose: SealPurpose, plain: string): Uint8Array<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", derivedKey(purpose), nonce);
   return Uint8Array.from(Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]));
 }
 
-/** Throws if no key of this process sealed the bytes, or they were altered. */
+/** @throws Error if no key of this process sealed the bytes, or they were altered */
 export const unseal = (purpose: SealPurpose, sealed: Uint8Array): string => open(purpose, sealed).plain;
 
-/** @returns `isCurrent`: whether SECRET_KEY sealed it, and not SECRET_KEY_PREVIOUS */
+/** @returns `isCurrent: true` if SECRET_KEY sealed the bytes, and not SECRET_KEY_PREVIOUS */
 export function open(purpose: SealPurpose, sealed: Uint8Array): { plain: string; isCurrent: boolean } {
   const [current, ...previous] = derivedKeys(purpose);
   try {
@@ -69,7 +69,7 @@ export function open(purpose: SealPurpose, sealed: Uint8Array): { plain: string;
 
 function decrypt(key: Buffer, sealed: Uint8Array): string {
   const bytes = Buffer.from(sealed);
-  // Without this length Node accepts a tag of four bytes, which can be guessed.
+  // Without this length, Node accepts a tag of four bytes, which can be guessed.
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const TOKEN_BYTES = 32;
 
-/** 256 bits in `[A-Za-z0-9_-]`, after an optional recognizable prefix (S55). */
+/** The token has 256 bits in `[A-Za-z0-9_-]`, after an optional recognizable prefix (S55). */
 export function newToken(prefix = ""): string {
   return prefix + randomBytes(TOKEN_BYTES).toString("base64url");
 }
@@ -12,7 +12,7 @@ export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** Constant time, whatever their lengths (S41). */
+/** Takes the same time, whatever the lengths of the texts (S41). */
 export function isEqualInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));
 }

@@ -19,7 +19,8 @@ export type RenderedGuide = Readonly<{
 }>;
 
 /**
- * The guides are our own text and need no sanitizer. Raw HTML is left out, because all of it is comments for the snippet runner.
+ * The guides come from this repository and need no sanitizer. Raw HTML is left out, because all of it is comments for the snippet
+ * runner.
  */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const guide = parseGuide(markdown, path, filling);

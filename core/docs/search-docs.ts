@@ -60,7 +60,7 @@ function excerptOf(text: string, patterns: readonly string[]): DocsResult["excer
   return part.split(new RegExp(`(${found.source})`, "giu")).map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }));
 }
 
-/** Other requests are answered between two guides. */
+/** Guides are read one after another, so that other requests are answered in between. */
 async function sectionsOfGuides(filling: Filling): Promise<DocsSection[]> {
   const all: DocsSection[] = [];
   for (const { slug } of guides) all.push(...(await sectionsOfGuide(slug, filling)));

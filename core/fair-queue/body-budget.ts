@@ -6,7 +6,7 @@ import { Share } from "./share.ts";
 
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** Parsing needs more memory, for one body at a time. */
+/** Parsing takes further memory, but only for one body at a time. */
 const BUDGET_BYTES = 256 * 1024 * 1024;
 const ANONYMOUS_BYTES = BUDGET_BYTES / 2;
 const RETRY_AFTER_SECONDS = 5;
@@ -43,7 +43,7 @@ export class BodyBudget {
   }
 }
 
-// Each bundle of Next has its own instance of this module, but the budget is for the process.
+// The budget is for the whole process, but each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookBodyBudget?: BodyBudget; keyhookAnswerBudget?: BodyBudget };
 keeper.keyhookBodyBudget ??= new BodyBudget();
 export const bodyBudget = keeper.keyhookBodyBudget;

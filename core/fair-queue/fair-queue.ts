@@ -8,12 +8,12 @@ type FairQueueOptions = {
   slots: number;
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** All accounts together may have eight times as many, and so may all addresses. */
+  /** All accounts together may have eight times as many waiting requests, and so may all addresses. */
   waitingMax?: number;
 };
 
 type TakeOptions = {
-  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
+  /** The ID of a resource, such as a repository. A caller's slots are shared fairly among its resources. */
   within?: string;
   party?: Party;
   waitMaxMs?: number;
@@ -24,12 +24,12 @@ type TakeOptions = {
 export type Release = () => void;
 
 export type Slot = Release & {
-  /** Ask when a client is slow, and end the work if the result is true: another caller waits for the slot. */
+  /** Ask when a client is slow. If the result is true, another caller waits for the slot, so end the work. */
   yields(): boolean;
 };
 
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
-/** Maps keep their order: after being served, an entry moves to the end. */
+/** `byWithin` and the maps of lines are in the order of service: what was just served moves to the end. */
 type Line = { party: Party; waiting: number; byWithin: Map<string, Waiter[]> };
 /** The two sides are served alternately, so that many addresses delay no account. */
 type Side = { lines: Map<string, Line>; waiting: number };
@@ -38,8 +38,8 @@ const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Waiting callers are served in turn, so that a hundred requests of one caller delay another by one slot (S137). Never wait for a
- * slot while you hold one of the same queue, because that could deadlock.
+ * Waiting callers are served in turn, so that a hundred requests of one caller delay another by one slot (S137).
+ * Never wait for a slot while you hold one of the same queue, because that could deadlock.
  */
 export class FairQueue {
   readonly name: string;
@@ -76,12 +76,12 @@ export class FairQueue {
   }
 
   take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
-    // Nobody who waits can be admitted now, so this request delays nobody.
+    // No waiting request could be admitted now, so this one delays nobody.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
     return this.#wait(party, within, waitMaxMs, isKept);
   }
 
-  /** The slot is held as long as the client reads the response. */
+  /** The slot is held until the client has read the response. */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
@@ -159,7 +159,8 @@ export class FairQueue {
         start: () => {
           end();
           const slot = this.#hold(party, within);
-          // Many waiters may find nothing left to do. In one turn of the event loop, they would block everything else.
+          // Many waiters may find nothing left to do. If all of them resolved in one turn of the event loop, they would block
+          // everything else.
           setImmediate(resolve, slot);
         },
       };
@@ -177,7 +178,7 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // Slow callers queue again after each slot that they yield. However many there are, they are served only when nobody else can be.
+    // A slow caller queues again after each slot that it yields. Slow callers are served only when nobody else can be.
     for (const isSlow of [false, true]) {
       for (const line of side.lines.values()) {
         if (this.#yielded.has(line.party) !== isSlow) continue;
@@ -195,7 +196,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // The longest line loses its last request if the new caller's line stays shorter.
+  // If there is no room, the longest line loses its last request, unless the new caller's line would become as long. Then a slow caller's
+  // line loses its last request.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -254,7 +256,7 @@ function moveToEnd<T>(map: Map<string, T>, key: string): void {
   map.set(key, value);
 }
 
-// Each bundle of Next has its own instance of this module, but the queues are for the process.
+// The queues are for the whole process, but each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<string, FairQueue> };
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;

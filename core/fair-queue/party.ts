@@ -9,7 +9,7 @@ const BACKGROUND: Party = { key: "background", isAnonymous: false };
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;
-  // Counted by /64, a customer with a /48 would be many callers.
+  // An address counts by its /48, because a customer with a /48 would otherwise be many callers.
   context.party ??= { key: `address ${addressKey(context.ip ?? null, 48) ?? "unknown"}`, isAnonymous: true };
   return context.party;
 }
@@ -39,7 +39,7 @@ export function countWork(workMs: number): void {
 
 function keyOf(actor: Counted): string | undefined {
   if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
-  // A user may trust many publishers, and their jobs could occupy all slots.
+  // A user may trust many publishers, whose jobs together could occupy all slots.
   if (actor.kind === "publisher") return `account ${actor.trustedById}`;
   if (actor.kind === "platform") return `${PLATFORM}${actor.id}`;
   // Programs that post to an account's Spaces must not delay the account.

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** An address may use this much at once. Other callers may use their weight times as much. */
+/** The time that an address may use at once. Other callers may use their weight times as much. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** All paced callers of one kind together get at most this share. */
@@ -17,11 +17,11 @@ const SERVED_MS = 250;
 const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
-/** Measurements alone show a flood too late, such as pipelined requests on one connection (S137). */
+/** Measurements alone show a flood too late, for example pipelined requests on one connection (S137). */
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 
-/** One site's server sends OAuth requests for many people. */
+/** Protocol requests come from the servers of sites, which act for many people. */
 const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof WEIGHTS;
 export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];
@@ -38,8 +38,8 @@ type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
- * This is the generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so
- * that a flood does not return.
+ * The generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so that a
+ * flood does not return.
  */
 export class RequestPace {
   readonly #share: number;
@@ -97,8 +97,8 @@ export class RequestPace {
   }
 
   /**
-   * While others are served, long responses to anonymous callers get a tenth of the process's time (S137). @returns the wait in
-   * ms
+   * While others are served, long responses to anonymous callers get a tenth of the process's time (S137).
+   * @returns the wait in milliseconds
    */
   sendAfter(key: string, bytes: number): number {
     const now = this.#now();
@@ -130,7 +130,7 @@ export class RequestPace {
     else this.#waitingOf.delete(key);
   }
 
-  /** A few callers with full queues leave room for others. */
+  /** Leaves room for others if a few callers have full queues. */
   #mayWait(key: string, workMs: number, kind: PartyKind): boolean {
     return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }
@@ -142,7 +142,7 @@ export class RequestPace {
   }
 }
 
-/** The result is an average, because ten quick statements at once do not make the process busy. */
+/** The result uses an average, because ten quick statements at once do not make the process busy. */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

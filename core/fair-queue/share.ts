@@ -1,4 +1,4 @@
-/** A caller gets a slot only while the caller holds fewer slots than are free: Choudhury and Hahne, dynamic thresholds. */
+/** A caller gets a slot only while it holds fewer slots than are free (Choudhury and Hahne, dynamic thresholds). */
 export class Share {
   readonly #slots: number;
   readonly #held = new Map<string, number>();

@@ -3,7 +3,7 @@ import { requestContext } from "../log.ts";
 import { fairQueue, type Release } from "./fair-queue.ts";
 
 const WAITING_MAX = 256;
-/** One site's server signs many people in, and visitors without an account read most pages. */
+/** The share is large, because one site's server signs many people in, and most pages have visitors without an account. */
 const ANONYMOUS_SHARE = 0.75;
 
 /** A caller with slow statements leaves connections for others (S137, decision 072). */
@@ -38,7 +38,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** This error looks like that of a full pool, after which clients may try again. */
+  /** The error is like that of a full pool, after which clients may try again. */
   async #takeSlot(): Promise<Release> {
     try {
       return await this.#queue.take({ isKept: true });

@@ -18,7 +18,7 @@ export async function areDeletionsHeld(): Promise<boolean> {
 }
 
 export type HeldDeletions = {
-  /** Aborted when the hold could not be renewed in time. */
+  /** Aborts when the hold could not be renewed in time. */
   lost: AbortSignal;
   release(): Promise<void>;
 };

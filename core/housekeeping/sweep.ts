@@ -5,10 +5,10 @@ import { type Sweep, sweeps } from "./sweeps.ts";
 
 /** Few enough to hold locks for milliseconds only. */
 const BATCH = 1_000;
-// Any number not used for another lock of ours.
+// The number is arbitrary, but no other lock of the service may use it.
 export const SWEEP_LOCK = 5_407_221;
 
-/** @returns the number of deleted rows by table */
+/** @returns the number of deleted rows of each table */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);
@@ -32,7 +32,7 @@ async function sweepTable(client: pg.PoolClient, { table, isOver }: Sweep, stopp
   let total = 0;
   while (!stopping.aborted) {
     const { rowCount } = await client.query(
-      // Waiting for a locked row could end in a deadlock.
+      // Locked rows are skipped, because waiting for them could end in a deadlock.
       `delete from "${table}" where ctid = any (array (
         select ctid from "${table}" where ${condition} limit ${BATCH} for update skip locked))`,
     );

@@ -3,24 +3,24 @@ import { env } from "../env.ts";
 /** Security does not depend on these deletions, because expired rows are rejected wherever they are read. */
 export type Sweep = { table: string; isOver: string | (() => string) };
 
-// Anybody can have us fetch a metadata document, so the number of unused ones is limited (S79).
+// Anybody can make this service fetch a metadata document, so the number of unused documents is limited (S79).
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
-/** Limits stopped Spaces with output, per user who started them (S137). */
+/** For each user, the output of this many stopped Spaces stays (S137). */
 const SPACES_WITH_LOGS = 200;
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
-/** An account may store a hundred proofs a second (S143). */
+/** These rows are deleted every minute, because an account may store a hundred proofs a second (S143). */
 export const sweepsOfMinute: readonly Sweep[] = [
   { table: "oauth_artifact", isOver: "expires_at < now() and model = 'ReplayDetection'" },
 ];
 
 export const sweeps: readonly Sweep[] = [
-  // A device is told about an expired code for an hour (S62). Used codes stay, because a replay must be detected (S43).
+  // For an hour, a device is told that its code has expired (S62). Used codes stay, because a replay must be detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
-  // No device code lives as long.
+  // No device code lives for so long.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
@@ -30,7 +30,7 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // Upload URLs use a delegation for a day without a record.
+  // For a day, an upload URL may use a delegation to which no row refers.
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -89,7 +89,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
       and finished_at < now() - interval '30 days'`,
   },
-  // No quota counts the output of a Space.
+  // No quota counts the output of Spaces, so old output is deleted.
   {
     table: "space_log",
     isOver: `repo_id in (select repo_id from (select repo_id, row_number() over (

@@ -1,6 +1,9 @@
 export type ByteRange = { start: number; end: number };
 
-/** RFC 9110 §14.2. Undefined for several ranges too. */
+/**
+ * RFC 9110 §14.2.
+ * @returns undefined if there is no range, or if there are several
+ */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return undefined;

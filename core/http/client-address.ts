@@ -3,10 +3,10 @@ import { BlockList, isIP } from "node:net";
 import { isSigned, sign } from "../crypto/seal.ts";
 import { env } from "../env.ts";
 
-/** server/canonicalize.ts removes a header of this name from outside. */
+/** server/canonicalize.ts removes a header with this name from outside. */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
-/** Next requests pages from this service itself. These requests count for the original client's address. */
+/** Next requests pages from this service itself. Such a request counts for the original client's address. */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
 export const signedOnBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
@@ -38,7 +38,10 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
   return isTrustedAddress(plainAddress(req.socket.remoteAddress));
 }
 
-/** S110. Clients can forge the left part of `X-Forwarded-For`. Null if the connection is already gone. */
+/**
+ * S110: clients can forge the left part of `X-Forwarded-For`.
+ * @returns null if the connection is already gone
+ */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = sentOnBehalfOf(req);
   if (asked !== undefined) return asked;

@@ -6,7 +6,7 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...["proxy-authenticate", "proxy-authorization"],
 ]);
 
-/** In lower case. A pattern with spaces would backtrack (S138). */
+/** Returns names in lower case. A pattern with spaces would backtrack (S138). */
 export const connectionNames = (connection: string): string[] =>
   connection
     .toLowerCase()

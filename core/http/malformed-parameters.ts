@@ -1,6 +1,6 @@
 const PARAMETERS_MAX = 100;
 
-/** Percent-encoding that is not UTF-8, NUL, or a flood of parameters (S51, S138). */
+/** Finds percent-encoding that is not UTF-8, NUL, and a flood of parameters (S51, S138). */
 export function malformedParameters(encoded: string): string | undefined {
   if (encoded.split("&", PARAMETERS_MAX + 1).length > PARAMETERS_MAX) {
     return `the request has more than ${PARAMETERS_MAX} parameters`;

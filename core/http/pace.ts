@@ -5,7 +5,7 @@ const WANTED_GRACE_MS = 10_000;
 
 export type Watched = {
   bytes: () => number;
-  /** True while we wait for the client, and not the client for us. */
+  /** Whether the service waits for the client, and not the client for the service. */
   isWaiting: () => boolean;
   /** How long a client may send or read nothing at all. */
   graceMs: number;
@@ -18,7 +18,7 @@ export type Watched = {
 };
 
 /**
- * A client that sends a byte now and then would keep a slot for hours (S137).
+ * Without this, a client that sends a byte now and then would keep a slot for hours (S137).
  * @returns a function that stops watching
  */
 export function watchPace({

@@ -36,7 +36,7 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
 
 const INTERIM_MAX = 16;
 
-/** Interim responses count as activity, so the request would never time out (S132). */
+/** Interim responses are limited, because they count as activity, so the request would never time out (S132). */
 export function limitInterimResponses(request: ClientRequest): ClientRequest {
   let interim = 0;
   return request.on("information", () => {

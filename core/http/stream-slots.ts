@@ -7,7 +7,7 @@ type Limits = {
   retryAfterSeconds: number;
 };
 
-/** @returns a function that takes a slot and returns an idempotent function that releases the slot */
+/** @returns a function that takes a slot. Its result releases the slot, and may be called several times. */
 export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();
   let openInAll = 0;

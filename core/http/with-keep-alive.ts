@@ -3,8 +3,8 @@ import { isServiceError } from "../errors.ts";
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Without comments, a proxy would close the stream as idle.
- * @param check runs with each comment. A ServiceError ends the stream.
+ * Without these comments, a proxy would close the stream as idle.
+ * @param check runs with each comment, and ends the stream with a ServiceError
  */
 export async function* withKeepAlive(
   events: AsyncGenerator<string, void, undefined>,

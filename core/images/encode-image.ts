@@ -17,7 +17,7 @@ const IMAGE_MAX_SECONDS = 10;
 // Decoding runs in libuv's four threads, which also serve files and name lookups.
 const decoding = fairQueue({ name: "images", slots: 2 });
 
-/** The result has neither metadata, such as the place of a photo, nor hidden content of the upload (S24, S82). */
+/** The result has no metadata, such as the place of a photo, and no hidden content of the upload (S24, S82). */
 export async function encodeImage(
   bytes: Uint8Array,
   field = "image",
@@ -33,7 +33,7 @@ export async function encodeImage(
 
 type Format = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** Each further decoder is one more that can be attacked, and SVG can contain script. */
+/** Few formats are accepted, because each decoder can be attacked, and SVG can contain script. */
 function sniffImageFormat(bytes: Uint8Array): Format | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
   if (head.subarray(0, 8).equals(Buffer.from("89504e470d0a1a0a", "hex"))) return "png";

@@ -15,7 +15,7 @@ export type Child = {
   stop(): Promise<void>;
 };
 
-/** With status CANNOT_START, the child has printed the reason. */
+/** If the status is CANNOT_START, the child has already printed the reason. */
 export class ChildFailed extends Error {
   override name = "ChildFailed";
   readonly isExplained: boolean;
@@ -30,8 +30,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Processes that answer requests must not have the database owner's credentials (S116). An empty value keeps a .env file from
- * restoring them.
+ * Processes that answer requests must not have the database owner's credentials (S116). The values are empty, because a .env file
+ * would restore absent ones.
  */
 const OPERATORS_SECRETS = {
   DATABASE_OWNER_URL: "",

@@ -59,7 +59,7 @@ export function recordMove(dataDir: string, to: string): void {
   writeFileSync(movedFile(dataDir), `${new Date().toISOString()} to ${host}${pathname}\n`, { mode: 0o600 });
 }
 
-/** A service without its DATABASE_URL would continue with the data from before the move. */
+/** A service that lost its DATABASE_URL would continue with the data from before the move. */
 export function requireNotMoved(dataDir: string): void {
   if (!existsSync(movedFile(dataDir))) return;
   throw new SettingsError(
@@ -75,9 +75,9 @@ type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Node has no file locks. The kernel releases SQLite's locks however the process ends.
+ * Uses SQLite's locks, because Node has no file locks, and the kernel releases them however the process ends.
  * @returns undefined for a command if a service holds the lock
- * @throws {SettingsError} for a second service, or if another command holds the lock for too long
+ * @throws SettingsError for a second service, or if another command holds the lock for too long
  */
 export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {
   for (const deadline = Date.now() + COMMAND_SECONDS * 1_000; ; await delay(100)) {

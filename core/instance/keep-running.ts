@@ -13,8 +13,8 @@ const LONGEST_DELAY_MS = 10_000;
 const STEADY_MS = 30_000;
 
 /**
- * Throws a failure of the first start.
- * @param crashed is called for each unrequested end
+ * @param crashed is called each time that the thing ends without a request
+ * @throws the failure of the first start
  */
 export async function keepRunning<Exit, Thing extends Running<Exit>>(
   name: string,

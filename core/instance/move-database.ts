@@ -19,14 +19,14 @@ type Options = {
   /** `toOwner` is the new DATABASE_OWNER_URL, if another role owns the database. */
   to: string;
   toOwner?: string | undefined;
-  /** Whether the embedded database must no longer be started. */
+  /** The embedded database must not be started again. */
   isMove: boolean;
   copied?: (table: string, rows: number) => void;
 };
 
 /**
- * Verifies the audit log's chain before and after. If this function throws, the target is empty, unless the copied audit log is
- * flawed.
+ * Verifies the audit log's chain before and after the copy. If this function throws, the target is empty, unless the copied audit
+ * log is flawed.
  */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();
@@ -50,7 +50,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
   }
 }
 
-/** Finds a problem with the target before the operator stops the service. */
+/** Checks the target, so that the operator learns of a problem before stopping the service. */
 async function requireTarget(ownerUrl: string, url: string): Promise<void> {
   const owner = await connect("--to", ownerUrl);
   try {

@@ -11,8 +11,8 @@ type Instance = { close(): Promise<void> };
 const SERVICE_START_SECONDS = 60;
 
 /**
- * Afterwards `db()` and `secretKey()` work. Without DATABASE_URL, uses a running service's embedded database, or starts one until
- * `close()`.
+ * After this, `db()` and `secretKey()` work. Without DATABASE_URL, this uses a running service's embedded database, or starts one
+ * until `close()`.
  */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();
@@ -46,7 +46,7 @@ async function joinService(directory: string): Promise<Instance> {
   for (const deadline = Date.now() + SERVICE_START_SECONDS * 1_000; Date.now() < deadline; await delay(100)) {
     const urls = findEmbedded(directory);
     if (!urls) continue; // the database is starting or recovering
-    // As the owner: a service of an older version may have no other role.
+    // The owner's role is used, because a service of an older version may have no other role.
     const pending = await pendingMigrations(urls.ownerUrl);
     if (pending.length > 0) throw new SettingsError(`The running service is older than this command. Restart it first.`);
     provideSettings(embeddedSettings(directory, urls));

@@ -6,8 +6,8 @@ import { rejectionsSeen } from "../telemetry.ts";
 const STOP_MAX_MS = 6_500;
 
 /**
- * A child must not continue alone and keep the port and its claims.
- * @param stop after 6.5 seconds the process ends without it
+ * A child must not continue alone, because it would keep the port and its claims.
+ * @param stop after 6.5 seconds, the process ends even if this has not finished
  */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let isStopping = false;
@@ -56,5 +56,5 @@ export function reportAlive(): void {
   setInterval(() => process.connected && process.send?.("alive"), ALIVE_EVERY_MS).unref();
 }
 
-/** EX_CONFIG of sysexits.h: the supervisor exits with the same status. */
+/** EX_CONFIG of sysexits.h. The supervisor exits with the same status. */
 export const CANNOT_START = 78;

@@ -9,22 +9,22 @@ import { SILENT_AFTER_SECONDS } from "../operations/heartbeat.ts";
 type SealedColumn = { table: string; column: string; key: string };
 const column = (table: string, name: string, key = "id"): SealedColumn => ({ table, column: name, key });
 
-/** Purposes whose values are not stored, or only for a short time, have none. */
+/** A purpose has no columns if its values are not stored, or only for a short time. */
 export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
   "identity provider": [column("identity_provider", "sealed_client_secret")],
   "inference provider keys": [column("inference_provider", "sealed_api_key")],
   "job secrets": [column("job_run", "secrets"), column("scheduled_job", "secrets"), column("webhook", "job_secrets")],
-  // These are in `mail.text`, for a week.
+  // Kept mail is in `mail.text` for a week.
   "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
-  // The client keeps the token. A reused token from before the rotation is refused as unknown, not as stolen.
+  // The client keeps the token. If a token from before the rotation is used twice, it is refused as unknown, not as stolen.
   "refresh token": [],
   "relay token": [column("relay", "token")],
-  // In `one_time_token.data`. At a start, a link that cannot be decrypted is replaced.
+  // The link is in `one_time_token.data`. When the service starts, a link that cannot be decrypted is replaced.
   "setup link": [],
   "signing keys": [column("signing_key", "private_jwk", "kid")],
   "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
-  // A secret is also in `one_time_token.data` until the authenticator app is confirmed.
+  // Until the user confirms the authenticator app, its secret is in `one_time_token.data`.
   totp: [column("totp", "sealed_secret", "user_id")],
   "webhook secret": [column("webhook", "secret"), column("webhook", "previous_secret")],
 };
@@ -33,12 +33,12 @@ const BATCH = 500;
 
 type Rotation = {
   resealed: Partial<Record<SealPurpose, number>>;
-  /** No key of this installation decrypts these. */
+  /** The number of values that no key of this installation decrypts. */
   unreadable: number;
 };
 
 /**
- * The service may run meanwhile. A value that changes meanwhile keeps its change.
+ * The service may run during the rotation. A value that changes meanwhile keeps its change.
  * @throws ServiceError `conflict` if a process does not encrypt with the new key
  */
 export async function rotateSecretKey(): Promise<Rotation> {
@@ -69,7 +69,7 @@ export async function rotateSecretKey(): Promise<Rotation> {
   return rotation;
 }
 
-/** Once there are none, only kept mail needs SECRET_KEY_PREVIOUS. */
+/** When the result is 0, only kept mail still needs SECRET_KEY_PREVIOUS. */
 export async function countUnderPreviousKey(): Promise<number> {
   let count = await db().recoveryCode.count({ where: { sealedSalt: null } });
   for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {
@@ -122,7 +122,8 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
 }
 
 /**
- * Codes without a stored salt depend on the old key. Salts from a new SECRET_KEY_PREVIOUS would make the codes useless for good.
+ * Codes without a stored salt depend on the old key. If SECRET_KEY_PREVIOUS is not that key, salts made from it would make the
+ * codes useless for good.
  */
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
@@ -142,7 +143,7 @@ async function storeSalts(): Promise<void> {
   }
 }
 
-/** A process that only decrypts with the new key would still store values encrypted with the old one. */
+/** A process that uses the new key only for decryption would still store values encrypted with the old key. */
 async function requireEveryProcessUsesKey(): Promise<void> {
   const { rows } = await pool().query<{ kind: string; host: string; pid: number }>(
     `SELECT kind, host, pid FROM process_heartbeat

@@ -20,12 +20,12 @@ import { prepareTerminal, reportStep } from "./terminal.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
-  /** For a machine or container of its own. Both if absent. */
+  /** For a process that has a machine or container of its own. If absent, this runs all processes. */
   only?: ServiceProcess | undefined;
 };
 type ServiceProcess = "web" | "worker";
 
-/** The service ends within ten seconds, and the database stops last. */
+/** The service must end within ten seconds, and the database stops last. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
@@ -41,7 +41,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   const isEmbedded = !env().DATABASE_URL;
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  // Processes and machines may share the directory's other contents.
+  // Processes and machines may share the directory's other contents, so only the database's directory is locked.
   if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
@@ -98,7 +98,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   }
 }
 
-/** Children get the URL from the settings when they start. */
+/** The other processes get the database's URL from the settings when they start. */
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
@@ -141,7 +141,7 @@ const SILENT_MS = 30_000;
 
 /**
  * For a worker that runs alone.
- * @param heardAt when the worker last sent a heartbeat
+ * @param heardAt the time of the worker's last heartbeat
  */
 async function serveHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
   const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });
@@ -175,7 +175,7 @@ function send(res: ServerResponse, status: number, body: Record<string, string>)
 const ROOT = join(import.meta.dirname, "../..");
 const SETTLE_MS = 200;
 
-/** Outside of Next, which watches its own files. */
+/** Next watches its own files, so they are not listed. */
 const sources = {
   web: ["core", "api", "server", "packages"],
   worker: ["core", "worker", "packages"],

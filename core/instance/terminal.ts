@@ -4,7 +4,7 @@ import { makeLogger, replaceLogger } from "../log.ts";
 
 let formatter: ((line: string) => string) | undefined;
 
-/** Only warnings, so that the printed link stays visible. */
+/** Shows only warnings, so that the printed link stays visible. */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;
   formatter = await makeFormatter();

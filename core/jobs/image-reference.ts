@@ -2,7 +2,7 @@ import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
 /**
- * This is the grammar of github.com/distribution/reference. An engine that read a name differently could pull from a registry
+ * The grammar is that of github.com/distribution/reference. An engine that read a name differently could pull from a registry
  * that is not allowed.
  */
 type ImageReference = {
@@ -12,7 +12,7 @@ type ImageReference = {
   digest?: string;
 };
 
-/** With full names, an engine applies no rules for short names. */
+/** Names are completed, because an engine has rules of its own for short names. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
 type AllowedImage = FullName & { isLocal: boolean };
 
@@ -82,7 +82,7 @@ function offered(): string {
   return all.length > 0 ? `${all.join("; ")}.` : "none.";
 }
 
-/** Bubblewrap has no images. */
+/** Bubblewrap has no images, so it accepts every valid name. */
 export function requireImage(image: string, field = "dockerImage"): void {
   const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
   const allowed = allowImage(image);

@@ -7,10 +7,10 @@ import { sendMail } from "./send-mail.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** All attempts take 22 hours: longer than most outages, and shorter than a sign-up link is valid. */
+/** All attempts take 22 hours, which is longer than most outages and shorter than a sign-up link is valid. */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/** An email is sent at least once, always with one Message-ID. */
+/** An email is sent at least once, always with the same Message-ID. */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
   const { SMTP_URL } = env();
   if (!SMTP_URL) {
@@ -35,7 +35,10 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
   await recordSent(mail.id, claimId);
 }
 
-/** The text may contain a working link (S55). @param kept replaces the text */
+/**
+ * The text is deleted, because it may contain a working link (S55).
+ * @param kept replaces the text
+ */
 async function recordSent(id: string, claimId: string, kept = ""): Promise<void> {
   await pool().query(
     `update mail set sent_at = now(), text = $3, claim_id = null, claimed_until = null, last_error = null
@@ -44,7 +47,7 @@ async function recordSent(id: string, claimId: string, kept = ""): Promise<void>
   );
 }
 
-/** @param retrySeconds undefined for no further attempt */
+/** @param retrySeconds undefined if no further attempt follows */
 async function recordFailure(
   id: string,
   claimId: string,
@@ -62,7 +65,7 @@ async function recordFailure(
   );
 }
 
-/** This is a 5xx reply (RFC 5321 §4.2.1) about the email itself. */
+/** A refusal is a 5xx reply (RFC 5321 §4.2.1) about the email itself. */
 function isRefusal(error: unknown): boolean {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   return typeof responseCode === "number" && responseCode >= 500 && (code === "EENVELOPE" || code === "EMESSAGE");

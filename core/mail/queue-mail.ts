@@ -6,10 +6,10 @@ import { MAIL_CHANNEL } from "./mail-table.ts";
 /** Without SMTP_URL, only the operator can read emails, and pages must not claim otherwise. */
 export const isMailSent = (): boolean => env().SMTP_URL !== undefined;
 
-/** `to` was checked by core/accounts. Lines of `text` end in `\n`. */
+/** core/accounts has checked `to`. Lines of `text` end in `\n`. */
 type NewMail = { to: string; subject: string; text: string };
 
-/** The email is queued in the transaction that is the reason for the email (docs/decisions/008). */
+/** Call this in the transaction that is the reason for the email (docs/decisions/008). */
 export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<string> {
   // A display name with a line break could add headers.
   const id = newId();

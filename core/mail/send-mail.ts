@@ -21,12 +21,12 @@ function messageOf({ id, recipient, subject, text, created_at }: QueuedMail): no
   const { hostname } = new URL(ORIGIN);
   return {
     from: MAIL_FROM ?? { name: BRAND_NAME, address: `no-reply@${hostname}` },
-    // As an object, an address with a comma or a bracket cannot become two addresses.
+    // The recipient is an object, because a text with a comma or a bracket could become two addresses.
     to: { name: "", address: recipient },
     subject,
     text,
     date: created_at,
-    // Every attempt has one ID, so that mail systems can recognize a second copy.
+    // Every attempt has the same ID, so that mail systems can recognize a second copy.
     messageId: `<${id}@${hostname}>`,
     // RFC 3834: this header prevents out-of-office replies.
     headers: { "Auto-Submitted": "auto-generated" },

@@ -22,7 +22,7 @@ import { claimsByScope, findAccount } from "./tokens/claims.ts";
 import { DPOP_ALGORITHMS, refuseProofAhead } from "./tokens/dpop-proof.ts";
 import { refreshTokenSeconds, replacesRefreshToken } from "./tokens/renew-refresh-token.ts";
 
-/** Features that are not enabled here are off (S106). */
+/** Every feature that is not enabled here is off (S106). */
 export function buildConfiguration(signingKeys: JWK[]): Configuration {
   const isSecure = env().ORIGIN.startsWith("https:");
   const cookie = { signed: true, httpOnly: true, sameSite: "lax", secure: isSecure } as const;
@@ -38,16 +38,16 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     scopes: [...supportedScopes],
     claims: Object.fromEntries(Object.entries(claimsByScope).map(([scope, claims]) => [scope, [...claims]])),
-    // The ID token itself contains name, picture and email address (C14 in docs/specification/existing-clients.md).
+    // The ID token itself contains the name, picture and email address (C14 in docs/specification/existing-clients.md).
     conformIdTokenClaims: false,
     acrValues: [...ACR_VALUES],
     responseTypes: ["code"],
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
-      // The engine's own implementation stays off (docs/decisions/026).
+      // This service implements metadata documents itself (docs/decisions/026).
       client_id_metadata_document_supported: true,
-      // RFC 9728 §4: our API and its authorization server name each other.
+      // RFC 9728 §4: the API and its authorization server name each other.
       protected_resources: [apiAudience()],
       prompt_values_supported: ["none", "login", "consent", "select_account"],
       introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],
@@ -63,7 +63,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
-    // The engine calls the validator with every request, so this is the place for our checks.
+    // The engine calls this validator with every request, so all further checks are there.
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
@@ -85,7 +85,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
-        // A token request that omits the resource would otherwise get a token for all audiences (S54).
+        // Without this, a token request that omits the resource would get a token for all audiences (S54).
         useGrantedResource: () => true,
       },
       dPoP: { enabled: true, requireNonce: refuseProofAhead },
@@ -97,9 +97,10 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&
-      // A device cannot send anyone to a sign-in page (docs/specification/oauth.md#refresh-tokens).
+      // A device gets a refresh token without asking, because it cannot send anyone to a sign-in page
+      // (docs/specification/oauth.md#refresh-tokens).
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
-    // An app's tokens outlive the browser's session at our site.
+    // An app's tokens outlive the browser's session.
     expiresWithSession: () => false,
     rotateRefreshToken: replacesRefreshToken,
     revokeGrantPolicy: () => true,
@@ -117,7 +118,10 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
   };
 }
 
-/** Cookies ignore the port: two services on one machine must not read each other's. */
+/**
+ * The name contains the port, because two services on one machine must not read each other's cookies, and cookies ignore the
+ * port.
+ */
 function cookieName(name: string): string {
   const { port } = new URL(env().ORIGIN);
   return port ? `${name}-${port}` : name;

@@ -45,7 +45,7 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/** The redirect URI of an unopened request is unknown, or must not be revealed. */
+/** Errors are shown on a page, because the redirect URI of an unopened request is unknown or must not be revealed. */
 function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
@@ -59,7 +59,7 @@ export function takeFailure(res: ServerResponse): unknown {
   return failure;
 }
 
-/** For such a failure, the server below the engine would send its own 500. */
+/** If this function did not catch the failure, the server below the engine would send its own 500. */
 async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
@@ -77,14 +77,14 @@ async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): 
 
 type ErrorBody = { error?: string; error_description?: string };
 
-// Longer than the lookup of an unknown client (S41).
+// Longer than the lookup of an unknown client takes (S41).
 const FAILED_AUTHENTICATION_MS = 25;
 
 async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // See docs/specification/oauth.md#token-endpoint. RFC 6750 §4 makes the value case-insensitive.
+  // RFC 6750 §4 makes the value case-insensitive. See docs/specification/oauth.md#token-endpoint.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -147,7 +147,10 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
   }
 }
 
-/** Somebody else may bring codes to a site's callback, and must not stop all sign-ins there (S56). */
+/**
+ * A wrong code does not count as a guess, because somebody else may bring codes to a site's callback, and must not stop all sign-ins there
+ * (S56).
+ */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";

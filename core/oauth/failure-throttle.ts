@@ -14,12 +14,12 @@ export const ENTRIES_MAX = 50_000;
 type Entry = { count: number; resetAt: number };
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
-/** The keys of addresses with clients that have succeeded there, oldest first. */
+/** The addresses with a client that has succeeded there. The oldest come first. */
 const known = new Set<string>();
 
 /**
- * Refuses the request if its address has failed too often. Otherwise, a failure of the request will be counted. For a client that has
- * succeeded at this address, only its own failures count: sites of different owners may share an address.
+ * Refuses the request if its address has failed too often, and counts a failure of the request later. If a client has succeeded
+ * at this address, only its own failures count, because sites of different owners may share an address.
  */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];

@@ -14,7 +14,7 @@ import { proofKey } from "./testing/dpop.ts";
 import { prepare, redemption } from "./testing/sign-in.ts";
 import { type Answer, REDIRECT_URI, startWorld } from "./testing/world.ts";
 
-/** After the published modules of the OpenID Foundation's FAPI 2.0 test plan (docs/decisions/094). */
+/** These tests follow the published modules of the OpenID Foundation's FAPI 2.0 test plan (docs/decisions/094). */
 const world = await startWorld();
 afterAll(() => world.stop());
 

@@ -5,9 +5,9 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** ASVS 10.4 L3 (S21). */
+/** The limit of ASVS 10.4 L3 (S21). */
 export const AUTHORIZATION_CODE_SECONDS = MINUTE;
-/** Unless the app is configured otherwise. */
+/** The default. Each app can be configured otherwise. */
 export const ACCESS_TOKEN_SECONDS = 8 * HOUR;
 export const ACCESS_TOKEN_MAX_SECONDS = 30 * DAY;
 export const ID_TOKEN_SECONDS = HOUR;
@@ -16,18 +16,18 @@ export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
 /** Longer than the life of every token. The row expires with the last of its tokens (grant-store.ts). */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
-/** Includes signing in and finding the email with the link. */
+/** Includes the time to sign in and to find the email with the link. */
 export const INTERACTION_SECONDS = HOUR;
-/** The engine's session lists the apps to notify when the site session ends. */
+/** As long as the site session, because the engine's session lists the apps to notify when the site session ends. */
 export const ENGINE_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
 /** A session without an account contains only the question "Sign out?" (logout.ts). */
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
-/** Includes signing in on a phone (docs/specification/oauth.md#device-authorization). */
+/** Includes the time to sign in on a phone (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
-/** For a client that signs assertions (FAPI 2.0 Security Profile §5.3.2.1). */
+/** How far ahead the clock of a client that signs assertions may be (FAPI 2.0 Security Profile §5.3.2.1). */
 export const CLOCK_TOLERANCE_SECONDS = 10;
-/** For the sender of a DPoP proof, often a user's device. FAPI 2.0 allows no more. */
+/** How far ahead the clock of the sender of a DPoP proof may be, which is often a user's device. FAPI 2.0 allows no more. */
 export const PROOF_AHEAD_SECONDS = 60;
-/** RFC 8628 §3.5. A device that polls faster must wait this much longer from then on. */
+/** RFC 8628 §3.5. Each poll that comes too early also lengthens the interval by this much. */
 export const POLL_INTERVAL_SECONDS = 5;

@@ -7,7 +7,7 @@ import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
 /** Refuses requests that could only end in a server error (S51). */
 
-/** An RFC 6749 body, or a page if a user is waiting. */
+/** Becomes an RFC 6749 body, or a page if a user is waiting. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -22,7 +22,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** RFC 6749 §5.2: error_description is printable ASCII without " and \\ (S38). */
+/** RFC 6749 §5.2: error_description is printable ASCII without " and \ (S38). */
 export function printable(text: string): string {
   return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
 }
@@ -31,7 +31,7 @@ const BODY_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
-/** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
+/** These endpoints take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
 /** See S37. */
@@ -42,7 +42,7 @@ export function checkMethod(method: string | undefined, path: string): void {
   throw new ProtocolError(405, "invalid_request", `this URL accepts ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
-/** The canonical host and scheme (S110). */
+/** Sets the canonical host and scheme (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
   const { host, protocol } = new URL(env().ORIGIN);
   headers.host = host;
@@ -104,7 +104,7 @@ export async function readJsonObject(req: IncomingMessage): Promise<Record<strin
   return value as Record<string, unknown>;
 }
 
-/** Where documented, a flat JSON object of strings is accepted too. */
+/** Reads a form and, where documented, a flat JSON object of strings. */
 export async function readForm(req: IncomingMessage, path: string): Promise<URLSearchParams> {
   const contentType = mediaType(req);
   const body = await readBody(req);
@@ -147,7 +147,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The engine reads a request as a stream, which has already been read. */
+/** The engine reads the body as a stream, so the form is sent again as one. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });

@@ -10,7 +10,7 @@ export const protocolRoutes = {
   introspection: "/oauth/introspect",
   end_session: "/oauth/logout",
   device_authorization: "/oauth/device",
-  /** A page of ours, never the engine's (docs/decisions/025). */
+  /** The page belongs to this service, not to the engine (docs/decisions/025). */
   code_verification: "/device",
   pushed_authorization_request: "/oauth/par",
 } as const;
@@ -18,7 +18,7 @@ export const protocolRoutes = {
 /** RFC 7591. Management is at `/oauth/register/<client id>` (RFC 7592). */
 export const REGISTRATION = "/oauth/register";
 
-/** For clients that know only our API's URL (RFC 9728). */
+/** For clients that know only the API's URL (RFC 9728). */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 export const wellKnownPaths: readonly string[] = [
@@ -39,7 +39,7 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // The endpoint redirects users to the page (docs/specification/oauth.md#endpoints).
+  // A user who opens the endpoint is redirected to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],
@@ -50,7 +50,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/** Other spellings would bypass checks. */
+/** Other spellings of a path are unknown, because they could bypass checks. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
@@ -65,7 +65,7 @@ const clientEndpoints: ReadonlySet<string> = new Set([
   protocolRoutes.pushed_authorization_request,
 ]);
 
-/** Endpoints where failures are counted (S56). */
+/** Failures at these endpoints are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
 /** These endpoints respond with pages, which no other site may read (S53). */
@@ -76,10 +76,10 @@ export const isSignOutEndpoint = (path: string): boolean => path.startsWith(prot
 /** RFC 8414, OpenID Connect Discovery. */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
-/** The same for everyone, and cacheable. */
+/** These documents are the same for everyone, so they can be cached. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** A posted form is equivalent to parameters in the URL. */
+/** At these endpoints, a posted form means the same as parameters in the URL. */
 export const acceptsGetAndPost = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
 

@@ -57,7 +57,7 @@ type Internals = {
   ReplayDetection: ReplayDetectionClass;
 };
 
-/** Keys at a `jwks_uri` are fetched when first needed. */
+/** Keys at a `jwks_uri` are fetched when they are first needed. */
 type ClientKeyStore = {
   /** False once keys from a `jwks_uri` are stale (clients/fetch-client-keys.ts). */
   fresh(): boolean;
@@ -75,7 +75,7 @@ export function closeEngineGaps(provider: Provider): void {
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
-  // S4, S5: the engine would decide by application type.
+  // S4, S5: the engine would decide by the application type.
   Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
     return isRedirectUriAllowed(this.redirectUris, value, context);
   };
@@ -84,19 +84,19 @@ export function closeEngineGaps(provider: Provider): void {
   };
   Client.Schema.prototype.redirectUris = () => undefined;
 
-  // S41: secrets are hashed, and during a rotation there are two.
+  // S41: the engine compares plain secrets, but here they are hashed, and during a rotation there are two.
   Client.prototype.compareClientSecret = function compareClientSecret(presented) {
     const secret = findClientSecret(clientExtension(this).secrets, presented);
     if (secret) countSecretUse(secret.id);
     return secret !== undefined;
   };
 
-  // S109: the worker notifies apps and retries.
+  // S109: the engine would send the notices at once, but the worker sends them and retries.
   Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
 
-  // S108: an ID token sent as a hint may be older than the current keys.
+  // S108: an ID token that is sent as a hint may be older than the current keys.
   const validate = IdToken.validate;
   IdToken.validate = async function validateHint(jwt, client) {
     try {
@@ -112,7 +112,7 @@ export function closeEngineGaps(provider: Provider): void {
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: our API as the audience only limits the token, so users are not asked a second time.
+  // S54: the API as the audience only limits the token, so users are not asked a second time.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };
@@ -120,10 +120,10 @@ export function closeEngineGaps(provider: Provider): void {
     return this.getRejectedOIDCScope();
   };
 
-  // RFC 9449 §11.1, RFC 7523 §3: the engine would first read and then write, and so accept two simultaneous uses.
+  // RFC 9449 §11.1, RFC 7523 §3: the engine reads first and then writes, so it would accept two simultaneous uses.
   ReplayDetection.unique = isFirstUseInRequest;
 
-  // S55: secret scanners recognize our tokens by their prefix.
+  // S55: secret scanners recognize the tokens by their prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
   addPrefix(DeviceCode.prototype, tokenPrefix("DeviceCode"));
   // S47: a used refresh token is recognized without its row.
@@ -142,7 +142,7 @@ function addPrefix(prototype: TokenPrototype, prefix: string): void {
 
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** Valid for two minutes (OpenID Connect Back-Channel Logout §2.4). */
+/** The token is valid for two minutes (OpenID Connect Back-Channel Logout §2.4). */
 export async function issueLogoutToken(
   provider: Provider,
   client: Client,

@@ -21,7 +21,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// An engine of one test file must never use the state of the next.
+// In tests, the engine of one file must never use the state of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
@@ -35,7 +35,7 @@ export function currentProvider(): Promise<Provider> {
 }
 
 async function build(): Promise<Provider> {
-  // First listen, then read, so that no change in between is missed.
+  // The process first listens and then reads, so that no change in between is missed.
   await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
   // `pinHost` has set Host and X-Forwarded-* from ORIGIN (S110).
@@ -47,7 +47,7 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** Of several requested instances, the last one wins. */
+/** If several replacements run at once, the last one wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;

@@ -14,14 +14,14 @@ type Algorithm = (typeof algorithms)[number];
 
 const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
-/** According to the response of the key set. */
+/** How long relying parties may cache the key set, according to its response. */
 export const KEYS_CACHED_SECONDS = 5 * 60;
-/** For relying parties that cache the set for longer. */
+/** Longer than the cache time, for relying parties that cache the key set for longer than allowed. */
 export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
-/** The hour of an ID token, and a margin for clocks. */
+/** An ID token lives for an hour. The rest is a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
-/** The active key of each algorithm comes first. */
+/** Lists the active key of each algorithm first. */
 export async function loadSigningKeys(): Promise<JWK[]> {
   const rows = await db().$transaction(async (tx) => {
     const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
@@ -45,7 +45,7 @@ export async function nextKeyChange(): Promise<Date | undefined> {
   return moments.sort((a, b) => a.getTime() - b.getTime())[0];
 }
 
-/** @param isImmediate for a leaked key, with which anybody could sign in as any user */
+/** @param isImmediate true for a leaked key, with which anybody could sign in as any user */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
   by: { actor?: Actor; from?: RequestOrigin } = {},
@@ -93,7 +93,7 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
   return kid;
 }
 
-/** `next` does not sign yet. `retiring` no longer signs but is still published. `retired` does neither. */
+/** `next`: does not sign yet. `retiring`: no longer signs, but is published. `retired`: does neither. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {
@@ -115,7 +115,7 @@ export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]>
     select: { kid: true, alg: true, createdAt: true, activeAt: true, retiredAt: true },
   });
   const now = new Date();
-  // Until the next key becomes active, a key signs although its `retiredAt` is set.
+  // A key signs until the next key becomes active, although its `retiredAt` is already set.
   const signs = (alg: string) =>
     rows
       .filter((row) => row.alg === alg && row.activeAt <= now && (row.retiredAt === null || row.retiredAt > now))
@@ -134,7 +134,7 @@ function stateOf(
   return isSigning ? "signing" : "retiring";
 }
 
-/** @param isImmediate after a leak, as in `rotateSigningKeys` */
+/** @param isImmediate true after a leak, as in `rotateSigningKeys` */
 export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
   return rotateSigningKeys({ isImmediate }, { actor, from });
 }
@@ -142,8 +142,8 @@ export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrig
 type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
 
 /**
- * An app may send an old ID token as `id_token_hint` weeks after a rotation (S108).
- * @returns undefined also for a key that was withdrawn because it may have leaked
+ * Weeks after a rotation, an app may still send an old ID token as `id_token_hint` (S108).
+ * @returns undefined if the signature is invalid, or the key was withdrawn because it may have leaked
  */
 export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
   const [head = "", body = "", signature = ""] = jwt.split(".");
@@ -157,7 +157,7 @@ export async function verifyRetiredHint(jwt: string, clientId: string): Promise<
   });
   if (!key || key.alg !== header.alg) return undefined;
   const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
-  // RFC 7518 §3.4: ES256 signatures have no DER.
+  // RFC 7518 §3.4: ES256 signatures are not in DER.
   const options = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
   const isGenuine = verify("sha256", Buffer.from(`${head}.${body}`), options, Buffer.from(signature, "base64url"));
   return isGenuine ? { header, payload } : undefined;

@@ -5,7 +5,7 @@ import { pool } from "#core/db.ts";
 import { findArtifact, type Payload, upsertArtifact } from "./artifacts/artifact-store.ts";
 import { storeOfParty } from "./artifacts/store-of-party.ts";
 
-/** The engine's session ends with the site session (S34, docs/decisions/007). */
+/** The site session of each request. The engine's session ends with the site session (S34, docs/decisions/007). */
 
 const sessions = new WeakMap<object, Promise<SiteSession | undefined>>();
 
@@ -19,7 +19,7 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/** S34. Without this, `prompt=none` would fail for a signed-in user. */
+/** S34: without this, `prompt=none` would fail for a signed-in user. */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;
@@ -28,7 +28,7 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const acr = acrOf(site);
   if (session.accountId === site.user.id && session.loginTs === loginTs && session.acr === acr) return;
   if (!("new" in session)) session.resetIdentifier();
-  // Two tabs get two engine sessions. With one uid, the browser can finish the interactions of either.
+  // Two tabs get two engine sessions. With one uid, the browser can finish the interactions of both.
   if (!session.accountId) session.uid = site.id;
   session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site), acr });
 }
@@ -43,7 +43,7 @@ export async function findEngineSession(id: string): Promise<Payload | undefined
   return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
 }
 
-/** The user has since signed out and in again. */
+/** The user has signed out and in again since the engine's session began. */
 async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId }: Payload): Promise<boolean> {
   if (typeof siteSessionId !== "string" || (await siteSessionOf(ctx))?.id === siteSessionId) return false;
   const { rowCount } = await pool().query({
@@ -55,8 +55,8 @@ async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId 
 }
 
 /**
- * The engine session ends with its site session (docs/decisions/007, S109). An empty session would be a row for each request of a
- * stranger (S143).
+ * The engine session ends with its site session (docs/decisions/007, S109). An empty session is not stored, because it would be a
+ * row for each request of a stranger (S143).
  */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
@@ -80,14 +80,20 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
   });
 }
 
-/** OIDC Core §2, RFC 8176. Absent if the user signed in only at another identity provider. */
+/**
+ * OIDC Core §2, RFC 8176.
+ * @returns undefined if the user signed in only at another identity provider
+ */
 export function amrOf({ methods }: Pick<SiteSession, "methods">): string[] | undefined {
   return methods.length > 0 ? methods : undefined;
 }
 
 export const ACR_VALUES = ["1", "2"] as const;
 
-/** OIDC Core §2. Undefined if we do not know the level. */
+/**
+ * OIDC Core §2.
+ * @returns undefined if the level is not known
+ */
 export function acrOf({ methods }: Pick<SiteSession, "methods">): (typeof ACR_VALUES)[number] | undefined {
   if (methods.length === 0) return undefined;
   return methods.includes("mfa") ? "2" : "1";

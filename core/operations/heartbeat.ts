@@ -17,7 +17,7 @@ export type Heartbeat = {
   stop(): Promise<void>;
 };
 
-/** A failing heartbeat stops nothing else. */
+/** If a heartbeat fails, the process continues. */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
   let beating: Promise<void> = Promise.resolve();

@@ -21,7 +21,7 @@ export type FailingEmail = {
 };
 
 export type MailState = {
-  /** The password is left out. Null if emails are kept. */
+  /** The password is left out. Null if emails are kept instead of sent. */
   transport: { server: string; user: string | null; isSecure: boolean } | null;
   from: string;
   waiting: number;
@@ -69,7 +69,7 @@ export async function readEmailState(actor: Actor, emailId: string): Promise<Ema
   return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
 }
 
-/** The text of a given-up email was deleted, because it may contain a working link (S55). */
+/** Does not send emails that were given up, whose text was deleted because it may contain a working link (S55). */
 export async function retryMail(actor: Actor): Promise<number> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   return db().$transaction(async (tx) => {

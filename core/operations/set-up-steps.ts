@@ -12,7 +12,10 @@ export type SetUpStep = (typeof setUpSteps)[number];
 const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
-/** An operator confirms backups that the service does not know of. @returns null once all steps are done or were dismissed */
+/**
+ * An operator confirms backups that the service does not know of.
+ * @returns null if all steps are done or were dismissed
+ */
 export async function readSetUpSteps(actor: Actor): Promise<{ step: SetUpStep; isDone: boolean }[] | null> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if ((await readStored()).dismissedAt) return null;

@@ -9,7 +9,9 @@ import { log } from "../log.ts";
  */
 export type UntrustedProxy = {
   address: string;
-  /** The address is on this machine or in a private network. Any other may belong to a client that sends a false header. */
+  /**
+   * Whether the address is on this machine or in a private network. Any other may belong to a client that sends a false header.
+   */
   isNear: boolean;
   seenAt: Date;
 };

@@ -21,7 +21,7 @@ export class Deadline {
     this.#abort.abort(reason);
   }
 
-  /** From now on, the request ends if the other side is silent for this long. */
+  /** After this call, the request ends if the other side is silent for this long. */
   startSilence(silenceMs: number): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(this.#timeOut, silenceMs);
@@ -61,7 +61,7 @@ export class Deadline {
 
 /**
  * For work that cannot be aborted.
- * @throws the abort's reason
+ * @throws the reason of the abort
  */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   // A failure after the abort must not count as an unhandled rejection.

@@ -6,7 +6,7 @@ const { parse, parseCIDR } = ipaddr;
 
 type Range = [IPv4 | IPv6, number];
 
-/** Our requests may never reach these, even if a name resolves to them (S118). */
+/** The service may never connect to these addresses, even if a name resolves to them (S118). */
 export const FORBIDDEN_IPV4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -27,7 +27,7 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** Overlay networks use unassigned IPv6 space. */
+/** Other IPv6 space is unassigned, and overlay networks use it. */
 const globalUnicast = parseCIDR("2000::/3");
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
@@ -36,10 +36,10 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** In these forms only the embedded IPv4 address must be allowed. In all others, both addresses must be. */
+/** In these forms, only the embedded IPv4 address must be allowed. In all other forms, both addresses must be. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
-/** Excludes link-local addresses, at which clouds serve a machine's secrets. */
+/** Leaves out link-local addresses, at which clouds serve a machine's secrets. */
 const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
   (range) => parseCIDR(range),
 );
@@ -49,7 +49,7 @@ export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
 
-/** OUTBOUND_ALLOW_CIDRS (S119). */
+/** The ranges of OUTBOUND_ALLOW_CIDRS (S119). */
 function allowedByOperator(): Range[] {
   const { OUTBOUND_ALLOW_CIDRS } = env();
   if (operators?.from !== OUTBOUND_ALLOW_CIDRS) {
@@ -90,7 +90,7 @@ export function allowedRange(address: string): string | undefined {
   return rangeWith(address, allowedByOperator());
 }
 
-/** Ignores OUTBOUND_ALLOW_CIDRS. */
+/** Does not consider OUTBOUND_ALLOW_CIDRS. */
 export function forbiddenRange(address: string): string | undefined {
   const range = rangeWith(address, [...forbidden4, ...forbidden6]);
   if (range || isIP(address) !== 6) return range;
@@ -119,11 +119,11 @@ function embeddedAddresses(address: IPv6): IPv4[] {
   const words = address.parts as [number, number, number, number, number, number, number, number];
   const at = (index: 1 | 2 | 6, mask = 0) => ipv4(words[index] ^ mask, (words[index + 1] ?? 0) ^ mask);
   const leads = (range: string) => address.match(parseCIDR(range) as [IPv6, number]);
-  // Mapped, compatible, translated (RFC 2765) and NAT64 with the well-known prefix (RFC 6052).
+  // Mapped, compatible and translated addresses (RFC 2765), and NAT64 with the well-known prefix (RFC 6052).
   if (["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96"].some(leads)) return [at(6)];
   // 6to4 (RFC 3056).
   if (leads("2002::/16")) return [at(1)];
-  // Teredo (RFC 4380): its server, and the client with every bit inverted.
+  // Teredo (RFC 4380) embeds its server, and the client with every bit inverted.
   if (leads("2001::/32")) return [at(2), at(6, 0xffff)];
   // ISATAP (RFC 5214), under any prefix. The universal and group bits may be set.
   if ((words[4] & 0xfcff) === 0 && words[5] === 0x5efe) return [at(6)];

@@ -7,20 +7,20 @@ export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
 
-/** The connection that has been idle longest is closed to make room. */
+/** When there are more, the connection that was idle longest is closed. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();
 const oldestFirst = new Set<Kept>();
 
-/** The address was vetted for the current request, so the connection is as safe as a new one (S117). */
+/** The addresses were vetted for the current request, so the connection is as safe as a new one (S117). */
 export function takeConnection(
   origin: string,
   addresses: string[],
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The most recently used one, so that older connections stay idle and can be closed.
+  // The most recently used connection is taken, so that older ones stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -28,7 +28,7 @@ export function takeConnection(
   return kept;
 }
 
-/** Call this function when the last response was read to its end. */
+/** Call this when the last response was read to its end. */
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
@@ -41,7 +41,7 @@ export function keepConnection(origin: string, { client, socket }: Connection): 
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** After one connection turned out to be closed, the others may be closed too. */
+/** If one connection was closed by the other side, the others may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }

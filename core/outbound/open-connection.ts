@@ -11,7 +11,7 @@ const TICKETS_MAX = 32;
 /** For certificates and the like, besides eight times as much as TLS carries. */
 const TLS_OWN_BYTES_MAX = 256 * 1024;
 
-/** Without another lookup, so that a change in DNS has no effect (S117). */
+/** Does not look the name up again, so a change in DNS has no effect (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],

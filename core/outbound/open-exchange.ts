@@ -12,12 +12,12 @@ import { OutboundFailure, type OutboundRequest, type OutboundTimings, requestHea
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** Most servers close idle connections after five seconds. */
+/** A kept connection is closed before this time, because most servers close idle connections after five seconds. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
-/** A host could send interim responses until the deadline (S132, S137). */
+/** Without a limit, a host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
-/** Each piece of a response costs the same, however small it is. This many tiny ones cost a few milliseconds (S137). */
+/** Each piece of a response has a cost of its own, however small it is. This many tiny pieces cost a few milliseconds (S137). */
 const PIECES_MAX = 4_096;
 const PIECE_MEAN_MIN_BYTES = 64;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -33,13 +33,13 @@ export type Exchange = {
   body: Readable;
   isReused: boolean;
   timings: Omit<OutboundTimings, "totalMs">;
-  /** Ends the connection, unless it was kept. */
+  /** Ends the connection, unless `keep` was called. */
   close(): void;
-  /** Call this function when the response was read to its end. */
+  /** Call this when the response was read to its end. */
   keep(): void;
 };
 
-/** `failureOf` translates the errors. After an error nothing is left open. */
+/** After an error, nothing is left open. `failureOf` translates the errors. */
 export async function openExchange(
   request: ExchangeRequest,
   deadline: Deadline,
@@ -121,7 +121,7 @@ export async function openExchange(
   }
 }
 
-/** @param level `debug` if a program can repeat requests, because `info` would fill the disk */
+/** @param level must be `debug` if a program can repeat requests, because `info` would fill the disk */
 export async function vettedAddresses(
   { host }: Target,
   resolve: ResolveHost,
@@ -155,7 +155,7 @@ function clientOver(socket: Socket, { origin }: Target): Client {
 }
 
 /**
- * In a Map, no name collides with an inherited property.
+ * A Map, because no name collides with an inherited property.
  * @param raw names and values in turn
  */
 function headersOf(raw: string[]): Record<string, string> {
@@ -194,7 +194,10 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
-/** Ends a response that arrives in very many tiny pieces. They are counted where they arrive, because a reader gets them joined. */
+/**
+ * Ends a response that arrives in very many tiny pieces. Pieces are counted where they arrive, because a reader gets several of
+ * them joined.
+ */
 function limitPieces(incoming: Readable): void {
   const { push } = incoming;
   let [pieces, bytes] = [0, 0];

@@ -16,7 +16,7 @@ type TunnelOptions = {
 };
 
 /**
- * Vetted like every request (S117). The caller closes the connection.
+ * The address is vetted as for every request (S117). The caller must close the connection.
  * @throws errors that `failureOf` turns into a reason
  */
 export async function openTunnel(

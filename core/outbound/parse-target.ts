@@ -9,7 +9,7 @@ export type Target = {
   /** A name in ASCII without its trailing dot, or an IP address without brackets. */
   host: string;
   port: number;
-  /** As used by the `Host` header. */
+  /** The origin for the `Host` header. */
   origin: string;
   path: string;
 };
@@ -33,7 +33,7 @@ export function parseTarget({
   return { isTls, host: isIP(bare) ? bare : url.hostname, port, origin: url.origin, path: `${url.pathname}${url.search}` };
 }
 
-/** Without the query, which may contain a key. */
+/** The query is left out, because it may contain a key. */
 export function loggableAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
@@ -42,7 +42,7 @@ export function loggableAddress(url: string): string {
 type ExaminedAddress = {
   address: string;
   isAllowed: boolean;
-  /** Null for an ordinary public address. */
+  /** The name of the special range. Null for an ordinary public address. */
   range: string | null;
 };
 

@@ -1,4 +1,7 @@
-/** All requests to addresses that somebody else chose go through this folder (S117–S121). A thrown error is our bug. */
+/**
+ * All requests to addresses that somebody else chose must use this folder (S117–S121). An error other than OutboundFailure is a
+ * bug of this service.
+ */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
@@ -6,22 +9,22 @@ export type OutboundRequest = {
   /** Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** For DNS, connect, TLS, headers and body together (S120). */
+  /** The deadline for DNS, connect, TLS, headers and body together (S120). */
   deadlineMs: number;
-  /** The part of the deadline for DNS, connect and TLS. The default is 5 s. */
+  /** The part of the deadline for DNS, connect and TLS. The default is 5,000. */
   connectMs?: number;
-  /** Counted after decompression. */
+  /** Bytes after decompression. */
   maxBodyBytes: number;
-  /** With "cut", the bytes read so far are kept and marked (S120). */
+  /** With "cut", the bytes that were read are kept and marked (S120). */
   onExcess: "fail" | "cut";
-  /** The default is all ports. */
+  /** By default, all ports are allowed. */
   ports?: readonly number[];
   isHttpsRequired?: boolean;
-  /** A request that is lost with a reused connection is not repeated (`isStale`). */
+  /** A request that fails on a reused connection is not sent again (see `isStale`). */
   isConnectionKept?: boolean;
 };
 
-/** Milliseconds. `firstByteMs` ends with the head of the response. Null for phases that did not happen. */
+/** Milliseconds. `firstByteMs` ends with the head of the response. A phase that did not happen is null. */
 export type OutboundTimings = {
   dnsMs: number | null;
   connectMs: number | null;
@@ -30,7 +33,7 @@ export type OutboundTimings = {
   totalMs: number;
 };
 
-/** A `reason` is a clause for the person who chose the address, and names no other address. */
+/** A `reason` is a clause for the person who chose the address. It names no other address. */
 export type OutboundResult =
   | {
       outcome: "answered";
@@ -46,12 +49,12 @@ export type OutboundResult =
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** "the name does not resolve", "the response is longer than 5120 bytes". */
+  /** For example "the name does not resolve". */
   | {
       outcome: "unreachable";
       reason: string;
       isTimeout: boolean;
-      /** The other side may have accepted the request. */
+      /** The request failed on a reused connection. The other side may have accepted the request. */
       isStale?: true;
     };
 
@@ -155,10 +158,10 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** An error without a known code is our bug and is rethrown. */
+/** An error without a known code is a bug of this service, and is thrown again. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  // The first error describes the failure well enough.
+  // The other errors describe the same failure at other addresses.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   const { code, name } = Object(first) as { code?: unknown; name?: unknown };
   if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);

@@ -6,21 +6,21 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** For one query to one server. */
+/** The time for one query to one server. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** `seconds`: how long the addresses may be reused. */
+/** The addresses may be reused for `seconds`. */
 type FoundAddresses = { addresses: string[]; seconds: number };
 
-/** For addresses that did not come from a name server. */
+/** How long addresses are reused that did not come from a name server. */
 const LOCAL_SECONDS = 5;
 
 /**
- * `dns.lookup` would occupy one of four worker threads, which also read files.
- * @param servers `address:port` of name servers, instead of the machine's
+ * `dns.lookup` would occupy one of the four worker threads that also read files.
+ * @param servers `address:port` of the name servers to use instead of the machine's
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   return (await findAddresses(host, signal, servers)).addresses;
@@ -32,7 +32,7 @@ async function findAddresses(host: string, signal: AbortSignal, servers?: string
   const kept = await addressesInHostsFile(host);
   if (kept.length > 0) return { addresses: kept, seconds: LOCAL_SECONDS };
 
-  // An earlier abort would not trigger the listener below.
+  // A signal that was aborted before would not trigger the listener below.
   signal.throwIfAborted();
   const resolver = new Resolver({ timeout: QUESTION_TIMEOUT_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
@@ -55,7 +55,7 @@ async function findAddresses(host: string, signal: AbortSignal, servers?: string
   }
 }
 
-/** RFC 6761 §6.3. An operator may have allowed only one of the two addresses. */
+/** RFC 6761 §6.3: `localhost` is loopback. Both addresses are returned, because an operator may have allowed only one. */
 function loopback(): string[] {
   const both = ["127.0.0.1", "::1"];
   const allowed = both.filter(isAllowedAddress);
@@ -70,7 +70,7 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
   });
 }
 
-/** However long the name server's TTL is. */
+/** Addresses are not reused for longer, even if the name server's TTL is longer. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
 /** Each request that waits for the lookup also has its own deadline. */
@@ -79,7 +79,7 @@ const LOOKUP_MS = 5_000;
 type Remembered = { until: number; found: Promise<FoundAddresses> };
 const remembered = new Map<string, Remembered>();
 
-/** Reused addresses must still be vetted (S117). */
+/** The caller must vet reused addresses too (S117). */
 export async function rememberAddresses(
   host: string,
   signal: AbortSignal,

@@ -23,7 +23,7 @@ export async function sendRequest(
     if (request.isConnectionKept && body.readableEnded) exchange.keep();
     return { outcome: "answered", status, headers, ...kept, isReused, timings: { ...timings, totalMs: deadline.elapsedMs() } };
   } catch (error) {
-    // An aborted request fails with different errors depending on its phase.
+    // An aborted request fails with a different error in each phase, so the reason of the abort is used.
     return failureOf(signal.aborted ? signal.reason : error).result;
   } finally {
     deadline.clear();

@@ -6,13 +6,13 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 import { CONNECT_MS } from "./send-request.ts";
 
 export type StreamedRequest = ExchangeRequest & {
-  /** Before the head of the response, and between two pieces of its body. */
+  /** The longest silence before the head of the response, and between two pieces of its body. */
   idleMs: number;
   deadlineMs: number;
-  /** The part of `deadlineMs` for DNS, connect and TLS. The default is 5 s. */
+  /** The part of `deadlineMs` for DNS, connect and TLS. The default is 5,000. */
   connectMs?: number;
   signal?: AbortSignal;
-  /** Only for an address that an operator chose for all users. */
+  /** Set this only for an address that an operator chose for all users. */
   allows?: AllowAddress;
 };
 
@@ -64,7 +64,7 @@ async function* pieces(
   try {
     const incoming = decoded(body, headers)[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
-      // Only the other side's silence counts, not the reader's.
+      // Only the other side's silence counts, not the time that the reader takes.
       deadline.startSilence(idleMs);
       const { done, value } = await unlessAborted(incoming.next(), deadline.signal);
       deadline.stopSilence();

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { requestContext } from "../log.ts";
 
-// Every page checks before it renders.
+// Results are kept for a moment, because every page checks before it renders.
 const FRESH_MS = 500;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -37,7 +37,7 @@ export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
 
 async function probe(connections: pg.Pool): Promise<boolean> {
   try {
-    // A timeout on the client: a server that hangs does not enforce its own.
+    // The timeout is on the client, because a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
     // The check is for all callers, so it must not wait in one caller's queue (shared-pool.ts).
     await requestContext.exit(() => connections.query(query));

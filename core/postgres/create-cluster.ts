@@ -33,7 +33,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The server's own C.UTF-8: the same sort order on every machine.
+      // The server's own C.UTF-8 gives every machine the same sort order.
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--locale=C",
@@ -81,7 +81,7 @@ export const SERVICE_ROLE = "keyhook_service";
 
 export const DATABASE = "keyhook";
 
-/** An attacker who runs SQL through the service must not read files or start programs, so neither role is a superuser. */
+/** Neither role is a superuser, because an attacker who runs SQL through the service must not read files or start programs. */
 export async function prepareDatabase(
   superuserUrl: string,
   passwords: Readonly<{ owner: string; service: string }>,

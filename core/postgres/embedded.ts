@@ -16,25 +16,25 @@ export type EmbeddedServer = {
   superuserUrl: string;
   port: number;
   pid: number;
-  /** Settles when the process has ended, whether requested or not. */
+  /** Resolves when the process has ended, whether that was requested or not. */
   exited: Promise<void>;
-  /** @param graceSeconds how long the server may write its state */
+  /** @param graceSeconds how long the server may take to write its state */
   stop(graceSeconds?: number): Promise<void>;
 };
 
 type Options = {
-  /** Off only for disposable data: a crash of the machine may damage it. */
+  /** False only for disposable data, which a crash of the machine may damage. */
   isDurable?: boolean;
-  /** The port to reuse after a crash. */
+  /** The port before a crash, which is used again if it is free. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// Recovery of a large database takes long.
+// The time is long, because recovering a large database takes long.
 const READY_SECONDS = 120;
 
-/** The caller holds the data directory's lock. */
+/** The caller must hold the data directory's lock. */
 export async function startEmbedded(dataDir: string, { isDurable = true, preferredPort }: Options = {}): Promise<EmbeddedServer> {
   const cluster = join(dataDir, "postgres");
   const left = findPostmaster(cluster);
@@ -117,7 +117,7 @@ function settings(port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** A large log file replaces the previous one. */
+/** A log file that has become large is renamed, and replaces the one before. */
 function openLog(path: string): { fd: number; position: number } {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
   const fd = openSync(path, "a", 0o600);
@@ -143,7 +143,7 @@ async function becomesReady(url: string, exited: Promise<void>): Promise<boolean
       await client.connect();
       return true;
     } catch {
-      // not yet
+      // The server does not accept connections yet.
     } finally {
       await client.end().catch(() => undefined);
     }

@@ -5,13 +5,13 @@ export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
-// Any number that no other lock of ours uses.
+// The number is arbitrary, but no other lock of the service may use it.
 const GRANT_LOCK = 5_407_229;
 
-/** The function has the owner's rights, within fixed limits. */
+/** The function runs with the owner's rights, within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** The service owns no table, so it needs these functions. */
+/** The service owns no table, so it needs these functions for partitions. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
 /** The service can neither alter the tables nor disable their triggers. */
@@ -27,7 +27,8 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // A running service must always have its rights. Postgres rejects concurrent grants on the same table.
+    // The grants are in one transaction, so that a running service always has its rights. The lock is needed because Postgres
+    // rejects concurrent grants on the same table.
     await client.query(`begin;
       select pg_advisory_xact_lock(${GRANT_LOCK});
       grant connect on database ${database} to ${service};

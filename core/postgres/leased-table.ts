@@ -8,20 +8,20 @@ import { batched } from "./batched.ts";
  */
 export type LeasedTable = {
   name: string;
-  /** Rows are returned with this column as their `id`. */
+  /** The column that `claimRows` returns as `id`. */
   key?: string;
-  /** SQL condition: the work of the row is not done. */
+  /** An SQL condition that is true while the row's work is not done. */
   isOpen: string;
-  /** For work that holds a slot for long. */
+  /** For tables whose work holds a slot for long. */
   share?: Share;
 };
 
-/** See S122. */
+/** How long a claim lasts without renewal (S122). */
 export const LEASE_SECONDS = 30;
 
 type Claim<Row> = { claimId: string; rows: Row[] };
 
-/** @param free slots of this worker, if it has more than it claims now */
+/** @param free the worker's free slots, if it has more than `limit` */
 export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
   const { name, key = "id", isOpen, share } = table;
   const claimId = randomUUID();
@@ -53,7 +53,7 @@ export const hasDue = batched<LeasedTable, boolean>(async (tables) => {
   return rows[0] ?? [];
 }, 20);
 
-/** A claim that another worker has taken over stays with that worker. */
+/** Does not renew a claim that another worker has taken over. */
 export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: string[]): Promise<void> {
   await pool().query(
     `update "${name}" set claimed_until = now() + make_interval(secs => $2) where claim_id = any ($1) and ${isOpen}`,
@@ -61,15 +61,17 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
   );
 }
 
-/** SQL about a row (decision 072). The table has a column `served_at`. */
+/** The strings are SQL about a row (decision 072). The table has a column `served_at`. */
 type Share = {
-  /** Open rows have an index by this and `due_at`, and one by this and `served_at`. */
+  /**
+   * The user or organization that the work is for. Open rows need an index by this and `due_at`, and one by this and `served_at`.
+   */
   party: string;
-  /** For work that ends soon, one slot is reserved. If a table has both kinds, each has an index by party and `due_at`. */
+  /** One slot is reserved for work that ends soon. If a table has both kinds, each kind needs an index by party and `due_at`. */
   isShort: string;
   /** The work of a lost worker comes first, because recording its end needs a slot only for a moment. */
   isLeftOver: string;
-  /** The share for the long work of one party. The default is half. */
+  /** The largest share of the slots for the long work of one party. The default is half. */
   part?: number;
   /** At most `max` claimed rows have the same value in the column `of`. */
   crowd?: { of: string; max: number };
@@ -78,13 +80,10 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** Parties that have waited longest. */
+/** The parties that have waited longest, of those without a running row. */
 const NEWCOMERS_MAX = 64;
 
-/**
- * Claims are serialized, so that two workers do not give one party its last slot twice. Skips rows of known parties, because
- * listing all parties would take time for each.
- */
+/** Claims of a table are made one at a time, so that two workers do not both give a party its last slot. */
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");

@@ -10,14 +10,14 @@ export class MigrationError extends Error {
   override name = "MigrationError";
 }
 
-// The same lock as `prisma migrate deploy`, so that the two exclude each other.
+// `prisma migrate deploy` takes this lock too, so that the two exclude each other.
 const PRISMA_LOCK = 72707369;
 
-/** A statement that waits for a lock blocks all later statements on that table. */
+/** A statement that waits for a lock blocks all later statements on the table. */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_ATTEMPTS = 30;
 
-/** Prisma's own table, exactly: `prisma migrate status` and `deploy` read it. */
+/** This is exactly Prisma's own table, which `prisma migrate status` and `deploy` read. */
 const TABLE = `create table "_prisma_migrations" (
   "id"                  varchar(36) primary key not null,
   "checksum"            varchar(64) not null,
@@ -32,8 +32,8 @@ const TABLE = `create table "_prisma_migrations" (
 type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
- * Several processes may call this at once. A migration with `create index concurrently` cannot be in a transaction, and begins
- * again after an interruption.
+ * Several processes may call this at once. A migration with `create index concurrently` cannot run in a transaction, so an
+ * interrupted one begins again.
  * @returns the names of the applied migrations
  */
 export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   try {
     if (await isPooled(client)) throw new SettingsError(THROUGH_POOLER);
     await waitForOthers(client);
-    // The role may not be allowed to create tables.
+    // The role may not be allowed to create tables, so an existing table is left alone.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
     );
@@ -59,20 +59,20 @@ const THROUGH_POOLER =
   "Migrations cannot run through a pooler, because they hold a session-level lock. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
   "you use it, to the database server itself (docs/operations.md).";
 
-/** Poolers give their clients other process IDs than the server's. */
+/** A pooler gives its clients other process IDs than the server does. */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
 }
 
-/** Call this function within a transaction, in an empty database. */
+/** Call this within a transaction, in an empty database. */
 export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
   await client.query(TABLE);
   for (const migration of migrations)
     await run(client, { ...migration, sql: migration.sql.replace(INDEX_CONCURRENTLY, "$<before>$<after>") });
 }
 
-/** `create index concurrently` would wait for a session that waits for the lock: a deadlock. */
+/** `create index concurrently` waits for all other sessions. If one of them waits for the lock, both wait forever. */
 async function waitForOthers(client: pg.Client): Promise<void> {
   const isMine = async () => {
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [PRISMA_LOCK]);
@@ -137,16 +137,14 @@ const isLockTimeout = (error: unknown): boolean =>
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
     await client.query(sql);
-    // `clock_timestamp` gives a different time to each migration of one transaction, for their order.
+    // `clock_timestamp` gives each migration of one transaction a different time, which is their order.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
       [randomUUID(), checksum, name],
     );
   } catch (cause) {
-    throw new MigrationError(`Migration ${name} failed and was rolled back: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
+    throw new MigrationError(`Migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
 }
 
@@ -171,7 +169,7 @@ export async function pendingMigrations(
 export type Migration = {
   name: string;
   sql: string;
-  /** As Prisma computes it: SHA-256 of the file, in hex. */
+  /** Prisma computes it in the same way: SHA-256 of the file, in hex. */
   checksum: string;
 };
 

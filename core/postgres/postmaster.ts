@@ -20,7 +20,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 const GRACE_SECONDS = 6;
 const CUT_SHORT_SECONDS = 2;
 
-/** SIGINT lets the server write its state. SIGQUIT and SIGKILL leave that to recovery. */
+/** With SIGINT, the server writes its state. After SIGQUIT or SIGKILL, the next start must recover it. */
 export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
   const steps = [
     ["SIGINT", graceSeconds],
@@ -46,11 +46,11 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  // A child that ended but was not reaped yet still accepts signals.
+  // A process that has ended but was not reaped yet still accepts signals.
   return !/^State:\s+Z/m.test(readProc(pid, "status") ?? "");
 }
 
-/** After a reboot another process may have the file's PID. */
+/** After a reboot, another process may have the file's PID. */
 function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false;
   const command = readProc(pid, "cmdline");

@@ -4,9 +4,9 @@ import { grantToService } from "./grant-to-service.ts";
 import { migrate } from "./migrate.ts";
 
 type DatabaseUrls = {
-  /** Not a pooler: migrations hold a lock of their session. */
+  /** The URL must not be a pooler's, because migrations hold a lock of their session. */
   url: string;
-  /** Absent if one role does both. */
+  /** Absent if one role owns the tables and runs the service. */
   ownerUrl?: string | undefined;
   poolerUrl?: string | undefined;
 };
@@ -27,10 +27,10 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   return applied;
 }
 
-/** With different databases, migrations would use one and requests the other. */
+/** If the databases differed, migrations would use one and requests the other. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
   const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
-  // A pooler may connect to another address of the server.
+  // A pooler may connect to another address of the server, so only names are compared.
   if (pooled.database !== direct.database || pooled.role !== direct.role)
     throw new SettingsError("DATABASE_DIRECT_URL and DATABASE_URL must name the same database and the same role.");
 }

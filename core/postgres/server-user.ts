@@ -10,14 +10,14 @@ export type ServerUser = {
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
 
-/** None of our settings and secrets. */
+/** Contains none of the service's settings and secrets. */
 const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. CAP_DAC_OVERRIDE makes a checkout below root's own directory accessible.
+ * PostgreSQL refuses to run as root. With CAP_DAC_OVERRIDE, the user can read a checkout below root's own directory.
  * @param programs files that the user must be able to read
- * @param dataDir the user must be able to traverse this directory
+ * @param dataDir a directory that the user must be able to traverse
  */
 export function findServerUser(programs: string[], dataDir: string, cluster?: string): ServerUser {
   const owner = cluster === undefined ? undefined : statSync(cluster);

@@ -28,11 +28,11 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /** Requests to the previous URL are lost. Null if the URL stays, or if there was none. */
+  /** Null if the URL stays, or if there was none. Requests to the previous URL are lost. */
   previousUrl: string | null;
 };
 
-/** A URL that has ended is never reused. */
+/** A URL that has ended is never used again. */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
   const previousUrl = await inTransaction(async (tx) => {
@@ -44,10 +44,10 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // Anybody with the app's URL could reach the user's program, so the user gets a new URL.
+    // An app opened the relay, so anybody with the app's URL could reach the user's program. The user gets a new URL.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // The relay stays bound to the token that opened it.
+      // The relay stays bound to the token that opened it, unless that token has ended.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }
@@ -57,7 +57,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const noListener = { listenerId: null, connectionId: null, listeningUntil: null };
-    // Requests to the app's URL must not reach the user's program either.
+    // Requests that were sent to the app's URL must not reach the user's program either.
     if (before && isTakenOver) await abandonRequests(tx, before.id, "the relay was taken over before its listener responded");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...noListener, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
@@ -69,7 +69,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Old requests may be left in an expired relay, so this rule applies to expired relays too. */
+/** Old requests may be left in an expired relay, so the rule applies to expired relays too. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");
@@ -82,7 +82,7 @@ async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
 }
 
-/** The list includes expired relays. An app sees only its own. */
+/** The list includes expired relays. An app sees only the relays that it opened. */
 export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Account" });
   return (await readRelays(Prisma.sql`r.user_id = ${userId} AND ${isRelayOf(actor)}`)).map(toRelay);

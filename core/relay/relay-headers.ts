@@ -3,7 +3,7 @@ import { isForeignHeaderAllowed } from "../http/foreign-response-headers.ts";
 import { connectionNames, HOP_BY_HOP } from "../http/hop-by-hop.ts";
 import type { HeaderList } from "./inbox/take-request.ts";
 
-/** Credentials for our service, headers that only we may set, and headers that frame the message. */
+/** Credentials for this service, headers that only this service may set, and headers that frame the message. */
 const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
@@ -18,7 +18,8 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD_FROM_HANDLER.test(key)) return false;
-    // A browser repeats the password that a user once entered for git. Other clients may send credentials that are not ours.
+    // A browser repeats the password that a user once entered for git. Other clients may send credentials that are not for this
+    // service.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });
@@ -39,7 +40,7 @@ function isOurs(value: string): boolean {
   return text.includes(prefix);
 }
 
-/** A user's content on our origin must not run, load, send, be framed or be cached (S141). */
+/** A user's content on this origin must not run, load, send, be framed or be cached (S141). */
 export const relayHeaders = {
   "Content-Security-Policy": "sandbox; default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
@@ -50,11 +51,11 @@ export const relayHeaders = {
   "X-Robots-Tag": "noindex, nofollow",
 } as const;
 
-/** These headers redirect a browser, save a file, or cache a response in our name. */
+/** These headers redirect a browser, save a file, or cache a response in this service's name. */
 const WITHHELD_FROM_CALLER =
   /^(location|content-location|content-disposition|content-length|cache-control|expires|pragma|age|etag|last-modified|vary|date|x-robots-tag|sec-websocket-.*)$/;
 
-/** A browser would run or apply these types, or show them as a page of ours. */
+/** A browser would run or apply these types, or show them as a page of this service. */
 const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
 
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {

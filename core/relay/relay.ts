@@ -22,13 +22,13 @@ export const INBOX_MAX_BYTES = 64 * 1024 * 1024;
 export const RELAY_BODY_MAX_BYTES = 8 * 1024 * 1024;
 /** The limit is that of other receivers (S120). */
 export const RECORDED_BODY_MAX_BYTES = 64 * 1024;
-/** A delivery has 15 seconds (S120). */
+/** Less than the 15 seconds of a delivery (S120). */
 export const ANSWER_WAIT_MS = 14_000;
 
-/** The payload is a relay's ID, with the mark after a change of the relay or the listener. */
+/** The payload is a relay's ID. After a change of the relay or the listener, the mark follows. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/** The payload is a request's ID: for a waiting caller, and for a delivery. */
+/** The payload of both channels is a request's ID. The first is for a waiting caller, the second for a delivery. */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 
@@ -69,7 +69,7 @@ export const relayUrl = (token: string): string => `${env().ORIGIN}/relay/${toke
 
 export type RelayTarget = {
   token: string;
-  /** The path is as sent, with the query, and begins with a slash. */
+  /** The path is as it was sent, with the query, and begins with a slash. */
   path: string;
 };
 

@@ -4,18 +4,18 @@ import { env } from "../env.ts";
 import type { Repo } from "../hub/repos/repo.ts";
 import { isId } from "../ids.ts";
 
-/** The slash at the end is for relative links (decision 057). */
+/** The path ends in a slash, so that relative links work (decision 057). */
 export function appPath(repo: Pick<Repo, "fullName">): string {
   return `${repoPath("space", repo.fullName)}/app/`;
 }
 
 export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + appPath(repo);
 
-/** Pages of an app have no origin and so no cookies. The segment of the path that begins with `~` gives access. */
+/** Pages of an app have no origin, so they have no cookies. The segment of the path that begins with `~` gives access. */
 type Visitor =
-  /** Valid until the session ends or any user loses access, because the app can pass the URL on. */
+  /** The URL is valid until the session ends or any user loses access, because the app can pass it on. */
   | { kind: "session"; sessionId: string; userId: string; generation: number }
-  /** Valid until the URL is revoked. */
+  /** The URL is valid until it is revoked. */
   | { kind: "receiver"; generation: number };
 
 const VISIT_SECONDS = 8 * 60 * 60;

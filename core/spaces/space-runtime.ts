@@ -7,13 +7,13 @@ export type SpaceRuntime = {
   stage: SpaceStage;
   message: string | null;
   commit: string | null;
-  /** The worker accepts requests for the Space at this address. Null if no worker does. */
+  /** The address at which a worker accepts requests for the Space. Null if no worker does. */
   address: string | null;
   restarts: number;
   generation: number;
   sleepSeconds: number | null;
   receiverGeneration: number;
-  /** The number increases whenever anybody loses access, which invalidates visits. */
+  /** Increases whenever anybody loses access, which makes all visits invalid. */
   visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
@@ -29,7 +29,10 @@ export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, g
   awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
-/** @returns undefined without a commit. Without a claim, there is no address (S122). */
+/**
+ * Without a claim, there is no address (S122).
+ * @returns undefined if the Space has no commit
+ */
 export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | undefined> {
   const { rows } = await pool().query<SpaceRuntime>({
     name: "read-space-runtime",

@@ -18,7 +18,7 @@ export const SPACES_OFF = "Spaces are disabled on this server. The operator can 
 
 export const isComing = (stage: SpaceStage): boolean => stage === "BUILDING" || stage === "APP_STARTING";
 
-/** The payload is a Space's ID. `space`: the runtime changed. `space_log`: there is new output. */
+/** The payload is a Space's ID. `space` means that the runtime changed, and `space_log` that there is new output. */
 export const SPACE_CHANNEL = "space";
 export const SPACE_LOG_CHANNEL = "space_log";
 

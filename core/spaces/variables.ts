@@ -15,20 +15,20 @@ import { SPACE_CHANNEL } from "./stages.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
-/** All values together have this limit. Linux limits the environment and the arguments of a program to 2 MiB. */
+/** The limit for all values together. Linux limits the environment and the arguments of a program to 2 MiB. */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
-/** An account may have any number of Spaces, so the limit is per account (S137). */
+/** An account may have any number of Spaces, so this limit is per account (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 const OURS = /^(PORT|SPACE_.*)$/;
 
-/** Values of variables that are not secret are sealed too. */
+/** The purpose for sealing. Values that are not secret are sealed too. */
 const SPACE_VARIABLE = "space variable";
 
 type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
-/** Restarts a running or failed Space. */
+/** Restarts the Space if it is running or has failed. */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
   if (!NAME.test(name))
@@ -94,13 +94,13 @@ const invalid = (field: string, description: string) => invalidRequest(descripti
 type SpaceVariable = {
   name: string;
   isSecret: boolean;
-  /** Undefined for a secret (S130). */
+  /** Undefined if the variable is secret (S130). */
   value: string | undefined;
   description: string | null;
   updatedAt: Date;
 };
 
-/** The caller checked access. The number of variables is limited. */
+/** The caller must have checked access. There are few variables, so the list has no pages. */
 export async function listSpaceVariables(repoId: string): Promise<SpaceVariable[]> {
   const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
   return rows.map(({ name, isSecret, value, description, updatedAt }) => ({

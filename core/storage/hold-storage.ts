@@ -13,8 +13,9 @@ const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 
 /**
- * Call this before you accept the bytes, and release the reservation once they are counted (docs/decisions/076). @param what for
- * the refusal, such as `this push` @param options.isOutsider does not learn how much others store
+ * Call this before you accept the bytes, and release the reservation when they are counted (docs/decisions/076).
+ * @param what names the bytes in the refusal, such as `this push`
+ * @param options.isOutsider an outsider does not learn how much others store
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
   const id = newId();
@@ -52,7 +53,7 @@ export async function holdRemoved(tx: Db, owner: Pick<StorageOwner, "id">, bytes
     VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;
 }
 
-/** In the transaction that stores the bytes, no other upload gets this storage. */
+/** If this is called in the transaction that stores the bytes, no other upload gets this storage. */
 export async function requireRoom(
   owner: StorageOwner,
   bytes: number,
@@ -96,8 +97,8 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask ${handle} to free some.`);
 
 /**
- * The quota or the owner may have changed, so the storage is checked again. The unused part stays reserved, because the client
- * still has a URL.
+ * The storage is checked again, because the quota or the owner may have changed. The unused part stays reserved, because the
+ * client still has a URL.
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
   await holdUploads(owner, [{ id, bytes }], { seconds: 1, what: "this file", tx });

@@ -7,16 +7,16 @@ import { readableSize } from "../readable-size.ts";
 import { ATTEMPT_BYTES, recordsLimit } from "./limits.ts";
 
 const LOCK = 5_407_276;
-/** Not every new record should cause another deletion. */
+/** Deletes a bit more than necessary, so that not every new record causes another deletion. */
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
-/** Smaller runs need no more space than other rows. */
+/** A run whose record is smaller needs no more space than other rows. */
 const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Oldest records are deleted first. Responses to unfinished deliveries, and whole runs and attempts, are last. */
+/** The oldest records are deleted first. Responses to unfinished deliveries come last, and so do whole runs and attempts. */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
     for (const kind of ["logs", "attempts"] as const) {
@@ -63,7 +63,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   }
   removed += await removeRuns(client, ownerId, { excess: excess - removed, stopping, aboveBytes: LARGE_RUN_BYTES });
   if (removed >= excess) return removed;
-  // The rest may be the output of running jobs, which does not count here.
+  // The rest of the excess may be output of running jobs, so only finished runs are counted here.
   const { rows } = await client.query<{ bytes: number }>(
     "select coalesce(sum(record_bytes), 0)::float8 as bytes from job_run where owner_id = $1 and finished_at is not null",
     [ownerId],
@@ -73,7 +73,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   );
 }
 
-/** Without its run, a delivery in progress would start another one. */
+/** Runs of deliveries in progress stay, because without its run, a delivery would start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
@@ -97,7 +97,7 @@ async function removeRuns(
   return removed;
 }
 
-/** No delivery depends on its attempts. */
+/** A delivery does not need its attempts. */
 async function removeAttempts(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   let removed = 0;
   for (const what of [ANSWERS, OPEN_ANSWERS, WHOLE])
@@ -157,7 +157,7 @@ const ANSWERS: Removal = {
 };
 const WHOLE: Removal = { bytes: COUNTED_BYTES, where: "true", remove: "delete from attempt a using" };
 
-/** One day is one partition. */
+/** @returns the first IDs of this day and the next, because a day is one partition */
 function idsOf(day: string): [string, string] {
   const start = Date.parse(day);
   return [firstIdAt(new Date(start)), firstIdAt(new Date(start + DAY_MS))];
@@ -170,7 +170,10 @@ const ACTUAL = `
   union all select r.user_id, 'relay', sum(q.bytes + coalesce(octet_length(q.answer_body), 0))::bigint
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 
-/** Triggers count storage, and a bug or a manual change can make the count wrong. @returns how many counts were wrong */
+/**
+ * Triggers count storage, but a bug or a manual change can make the count wrong.
+ * @returns how many counts were wrong
+ */
 export async function recountStorage(now = Date.now()): Promise<number> {
   let corrected = 0;
   await inOneProcess(async (client) => {
@@ -211,7 +214,7 @@ async function recountObjects(client: pg.PoolClient): Promise<number> {
   let corrected = 0;
   for (const { id } of rows) {
     await client.query("begin");
-    // A transaction that adds an object has either committed, or adds to the count written here.
+    // With the row locked, a transaction that adds an object has either committed, or will add to the count written here.
     await client.query("select from repo where id = $1 for no key update", [id]);
     const { rowCount } = await client.query(
       `update repo r set lfs_bytes = l.bytes
@@ -242,7 +245,7 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
   return corrected;
 }
 
-/** Every other change either has committed, or waits for the row's lock and adds to the value written here. */
+/** With the row locked, every other change has either committed, or waits and then adds to the value written here. */
 async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
   await client.query("begin");
   await client.query("insert into storage_use (owner_id, kind, part) values ($1, $2, $3) on conflict do nothing", key);
@@ -256,7 +259,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** If another process does the work, this does nothing. */
+/** Does nothing if another process does the work. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

@@ -28,7 +28,7 @@ export async function listStoringOwners(
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // Escaped, since % and _ are wildcards in LIKE.
+  // % and _ are wildcards in LIKE, so they are escaped.
   const isNamed = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;
@@ -72,7 +72,10 @@ export async function findStoringOwner(actor: Actor, handle: string): Promise<St
 const UNITS: Readonly<Record<string, number>> = { mb: 1e6, gb: 1e9, tb: 1e12 };
 const QUOTA_MAX = 1e15;
 
-/** @param text `default`, `none` or a size such as `200 GB` @returns undefined for the default, null for no limit */
+/**
+ * @param text `default`, `none` or a size such as `200 GB`
+ * @returns undefined for the default, null for no limit
+ */
 export function parseQuota(text: string): number | null | undefined {
   const word = text.trim().toLowerCase();
   if (word === "default") return undefined;
@@ -85,7 +88,10 @@ export function parseQuota(text: string): number | null | undefined {
   return bytes;
 }
 
-/** Nothing is deleted. @param quota as `parseQuota` reads it */
+/**
+ * Deletes nothing, even if more is stored.
+ * @param quota in the form that `parseQuota` reads
+ */
 export async function setStorageQuota(actor: Actor, handle: string, quota: string, from: RequestOrigin): Promise<number | null> {
   const bytes = parseQuota(quota);
   return db().$transaction(async (tx) => {

@@ -6,7 +6,7 @@ import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storag
 
 export type StorageUsage = {
   bytes: Record<StorageKind, number>;
-  /** Files are counted without deduplication. `bytes.lfs` is the size in storage. */
+  /** A file that is stored once for several names counts several times. `bytes.lfs` is the size in storage. */
   files: { logicalBytes: number };
   proposals: { bytes: number };
   repositories: { used: number; uploading: number; quota: number | null };

@@ -6,7 +6,7 @@ export type SubprocessMessage<Answer> = { cpuMicroseconds: number } & (
 
 /** @param work if it throws, the question counts as too large */
 export function answerInSubprocess<Question, Answer>(work: (question: Question) => Answer): void {
-  // A text may cause 65,000 errors, and stack traces would take long.
+  // A text may cause 65,000 errors, and their stack traces would take long.
   Error.stackTraceLimit = 0;
   process.on("message", (question: Question) => send(outcomeOf(work, question)));
   send({ kind: "ready" });

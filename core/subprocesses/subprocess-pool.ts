@@ -13,25 +13,28 @@ export type SubprocessPoolOptions = SubprocessLimits & {
 };
 
 type AskOptions<Answer> = {
-  /** The ID of a resource, such as a repository, among which a caller's slots are shared. */
+  /** The ID of a resource, such as a repository. A caller's slots are shared fairly among its resources. */
   within?: string | undefined;
-  /** Called once a slot is free, so that twenty callers with one question cost one slot. */
+  /** Returns the answer if another caller got it in the meantime. Called when a slot is free, before the work starts. */
   known?: () => Outcome<Answer> | undefined;
 };
 
 const IDLE_MAX_MS = 60_000;
 
-/** Hostile input can make such work very slow. Many hostile texts of one caller delay others by one turn (S137). */
+/**
+ * For work that hostile input can make very slow, such as rendering Markdown. However much one caller sends, others wait for at
+ * most one of its turns (S137).
+ */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
-  /** The list includes starting subprocesses. The last one is used next. */
+  /** Contains starting subprocesses too. The last one is used next. */
   readonly #idle: Promise<Subprocess>[] = [];
 
   constructor(options: SubprocessPoolOptions) {
     this.#options = options;
   }
 
-  /** @returns `busy` if no slot was free in time */
+  /** @returns `busy` if no slot became free in time */
   async ask(question: Question, { within, known }: AskOptions<Answer> = {}): Promise<Outcome<Answer>> {
     const { name, subprocesses } = this.#options;
     const work = () => known?.() ?? this.#answer(question);
@@ -71,24 +74,26 @@ export class SubprocessPool<Question, Answer> {
 }
 
 type SubprocessLimits = {
-  /** The path starts at the project's root. The module calls `answerInSubprocess`. */
+  /** The module's path from the project's root. The module calls `answerInSubprocess`. */
   module: string;
   cpuMaxMs: number;
   memoryMaxMb: number;
   niceness?: number;
 };
 
-/** `too much`: too much time or memory, also when repeated. `too large`: the work threw. `busy`: retry. */
+/**
+ * `too much`: the work needs too much time or memory, and would again. `too large`: the work threw, which counts as input that is too large. `busy`: retry.
+ */
 export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
 
 /** The system or the operator sends these signals. No question causes them. */
 const SIGNALS_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
 
 const START_MAX_MS = 30_000;
-/** Every caller must get an answer, so the time by the clock is limited too. */
+/** Limits the elapsed time to a multiple of the CPU time, so that every caller gets an answer. */
 const CLOCK_PER_CPU_TIME = 20;
 const CHECK_MS = 20;
-/** For all questions of a subprocess together. The kernel ends the subprocess after twice as much. */
+/** The limit for all questions of a subprocess together. The kernel ends the subprocess after twice this time. */
 const LIFETIME_CPU_SECONDS = 60;
 
 // When memory runs out, the kernel kills the subprocess before the service.
@@ -97,8 +102,8 @@ echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * Elapsed time depends on the machine's load, so a refusal because of elapsed time could not be remembered. A thread with a full
- * heap would end the whole process (docs/decisions/073).
+ * Limits CPU time, because elapsed time depends on the machine's load, and callers remember a refusal. Uses a process, because a
+ * thread with a full heap would end the whole service (docs/decisions/073).
  */
 class Subprocess {
   readonly #child: ChildProcess;
@@ -123,7 +128,7 @@ class Subprocess {
 
   private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
-    // Bundlers ignore a module that is named by path.
+    // The module is named by its path, because bundlers ignore such a module.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,
@@ -132,10 +137,10 @@ class Subprocess {
     });
     this.#child.unref();
     this.#child.channel?.unref();
-    const isOver = () => {
+    const markEnded = () => {
       this.#isEnded = true;
     };
-    this.#child.on("exit", isOver).on("error", isOver);
+    this.#child.on("exit", markEnded).on("error", markEnded);
     this.#child.on("message", ({ cpuMicroseconds }: SubprocessMessage<unknown>) => {
       this.#cpuMs = cpuMicroseconds / 1_000;
       if (this.#cpuMs > LIFETIME_CPU_SECONDS * 1_000) this.end();
@@ -166,7 +171,7 @@ class Subprocess {
       };
       const answer = (message: SubprocessMessage<Answer>) =>
         finish(message.kind === "answer" ? { answer: message.answer } : "too large");
-      // A process with a full heap aborts, and the question causes no other exit.
+      // A process aborts when its heap is full. A question causes no other exit.
       const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
         finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
       const check = async () => {
@@ -191,10 +196,10 @@ class Subprocess {
 
 const MS_PER_TICK = 10;
 
-/** @returns NaN on systems without /proc, where the clock is used */
+/** @returns NaN on systems without /proc, where the caller uses the clock */
 async function cpuMsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // The command's name may contain anything. User and system time are the 12th and 13th field after the name.
+  // The command's name may contain spaces and brackets. User and system time are the 12th and 13th fields after the name.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) * MS_PER_TICK;
 }

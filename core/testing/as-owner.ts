@@ -24,7 +24,10 @@ async function countWaiting(client: pg.Client): Promise<number | null> {
   return (await client.query(waiting)).rowCount;
 }
 
-/** The operations wait in this order. @param lock the statement that acquires the lock */
+/**
+ * The operations wait in the given order.
+ * @param lock the statement that acquires the lock
+ */
 export async function queueForLock<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
   const client = await connectAsOwner();
   try {
@@ -44,8 +47,9 @@ export async function queueForLock<T>(lock: string, operations: readonly (() => 
 }
 
 /**
- * Postgres ends the transaction of `other`. @param first acquires the lock that `other` will wait for @param last waits for a
- * lock that `other` holds by then
+ * Makes Postgres end the transaction of `other`.
+ * @param first acquires the lock that `other` will wait for
+ * @param last waits for a lock that `other` then holds
  */
 export async function deadlock<T>(first: string, other: () => Promise<T>, last: string): Promise<T> {
   const client = await connectAsOwner();

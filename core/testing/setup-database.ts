@@ -28,7 +28,7 @@ worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
-  // Otherwise usage would be written into the next file's database.
+  // Usage that is not flushed would be written into the next file's database.
   await flushUsage();
   await stopListening();
   await closeDeliveryPool();

@@ -9,7 +9,7 @@ import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
 
 export type Delegated = {
-  /** There are at most `NAMED_MAX` of each. `more` counts the others. */
+  /** Each list has at most `NAMED_MAX` items. `more` counts the others. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
   relays: string[];
@@ -24,7 +24,10 @@ const NAMED_MAX_BYTES = 64 * 1024;
 
 type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<Delegated, "more">;
 
-/** @param of IDs of consents, or of personal access tokens, which are the keys of the result */
+/**
+ * @param of IDs of consents or of personal access tokens
+ * @returns what they created, by these IDs
+ */
 export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
   const rows = await db().$queryRaw<
     (Omit<Row, "webhooks"> & { webhooks: (Delegated["webhooks"][number] & { url: string | null })[] })[]
@@ -63,10 +66,13 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
 }
 
 const BATCH = 20;
-/** For each kind of object. Larger transactions would block the handling of everybody's ended grants (S137). */
+/** The limit for each kind of object. A larger transaction would delay the handling of all other ended grants (S137). */
 export const STOPPED_AT_ONCE = 100;
 
-/** The ended grant already prevents any action, and this makes the end visible. @returns whether there may be more */
+/**
+ * The ended grant already prevents every action. This makes the end visible.
+ * @returns whether there may be more
+ */
 export async function settleEndedDelegations(): Promise<boolean> {
   return inTransaction(async (tx) => {
     const ended = await tx.$queryRaw<{ id: string }[]>`
@@ -115,7 +121,7 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
       clientId,
       data: { webhookId: id, reason: "grant_ended", target },
     });
-    // A user sees beforehand what stops. An organization's administrators are not asked.
+    // A user sees what stops before the grant ends, but an organization's administrators do not.
     if (ownerKind === "organization") {
       await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
         webhookDisabledEmail(

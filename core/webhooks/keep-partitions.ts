@@ -2,7 +2,7 @@ import type pg from "pg";
 import { withDirectConnection } from "../db.ts";
 import { env } from "../env.ts";
 
-/** A week without a worker does no harm. */
+/** Partitions are made this far ahead, so that a week without a worker does no harm. */
 const DAYS_AHEAD = 7;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -11,7 +11,10 @@ type KeptPartitions = {
   dropped: string[];
 };
 
-/** A partition's transaction gives up instead of making others wait. @param now for tests */
+/**
+ * A partition's transaction gives up instead of making others wait.
+ * @param now for tests
+ */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {
   return withDirectConnection(async (client) => {
     const made = await makePartitions(client, now);

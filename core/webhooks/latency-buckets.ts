@@ -7,7 +7,10 @@ export function latencyBucket(ms: number): number {
   return Math.min(LATENCY_BUCKETS - 1, Math.ceil(Math.log(ms) / Math.log(GROWTH)));
 }
 
-/** @param share from 0 to 1 @returns milliseconds, or null if nothing was counted */
+/**
+ * @param share from 0 to 1
+ * @returns milliseconds, or null if nothing was counted
+ */
 export function latencyPercentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

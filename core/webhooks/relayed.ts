@@ -25,8 +25,8 @@ type Row = {
 };
 
 /**
- * Receivers refuse old signatures, so the delivery is signed at the hand-over (S140). @returns undefined if the delivery may no
- * longer be handed over (S129)
+ * Receivers refuse old signatures, so the delivery is signed when it is handed over (S140).
+ * @returns undefined if the delivery may no longer be handed over (S129)
  */
 export async function refreshRelayed(request: {
   id: string;
@@ -43,13 +43,13 @@ export async function refreshRelayed(request: {
     WHERE d.id = ${request.deliveryId}`;
   const { rows } = await pool().query<Row>({ name: "refresh-relayed", text, values: values as unknown[] });
   const [row] = rows;
-  // The engine holds the delivery, sends it to the new URL, or withholds it.
+  // The engine then holds the delivery, sends it to the new URL, or withholds it.
   if (!row?.may_read || (row.is_disabled && !row.is_test) || !leadsTo(row)) return undefined;
   try {
     const { headers } = deliveryHeaders(
       {
         id: request.deliveryId,
-        // A requested replay stays a replay.
+        // A replay that a user requested is still a replay.
         kind: request.headers.some(([name]) => name === "x-webhook-replay") ? "replay" : "first",
         webhook: { secret: row.secret, previousSecret: row.previous_secret },
         event: { isTest: row.is_test },
@@ -78,7 +78,10 @@ function leadsTo({ url, token_hash }: Row): boolean {
 
 const QUEUED_MAX = 200;
 
-/** The engine records the answers as attempts (S125). @returns the number of deliveries */
+/**
+ * The engine records the answers as attempts (S125).
+ * @returns the number of deliveries
+ */
 export async function queueRelayed(): Promise<number> {
   const { rows } = await pool().query<{ id: string; url: string | null }>({
     name: "relayed-answers",
@@ -105,7 +108,7 @@ export async function queueRelayed(): Promise<number> {
       values: [rows.map(({ id }) => id), rows.map(({ url }) => targetHost(url))],
     });
   }
-  // Answers without deliveries cannot be recorded.
+  // Answers whose delivery is gone are deleted, because they cannot be recorded.
   await pool().query(
     `DELETE FROM relay_request q WHERE q.answered_at IS NOT NULL AND q.delivery_id IS NOT NULL AND coalesce(q.waited_until <= now(), true)
        AND NOT EXISTS (SELECT FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = q.delivery_id)`,

@@ -3,7 +3,7 @@ export const deliveryStates = [
   "delivered",
   /** No attempt got a 2xx response. The delivery can be replayed (S125). */
   "failed",
-  /** The delivery is over the limit of triggers in 24 hours (S127), and can be replayed. */
+  /** The delivery is over the limit of triggers in 24 hours (S127). It can be replayed. */
   "rate_limited",
   /** The webhook's owner could no longer read the repository (S129). */
   "withheld",
@@ -17,7 +17,7 @@ export const attemptOutcomes = [
   "rejected",
   /** No response, or a runner that could not run the job. */
   "unreachable",
-  /** The service refused to send: the address, port or scheme is not allowed (S117), or the secret cannot be read. */
+  /** The service refused to send, because the address, port or scheme is not allowed (S117), or the secret cannot be read. */
   "blocked",
   /** The owner can no longer read the repository (S129). */
   "withheld",
@@ -42,11 +42,11 @@ export const disabledReasons = [
   "failing",
   /** The target answered with 410 (S125). */
   "gone",
-  /** The token's grant has ended or no longer covers the webhook (decision 071). */
+  /** The token's grant has ended, or no longer covers the webhook (decision 071). */
   "grant_ended",
 ] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** `delivery`: rows were queued. `activity`: the payload is the ID of a webhook whose deliveries changed. */
+/** `delivery` means that rows were queued. The payload of `activity` is the ID of a webhook whose deliveries changed. */
 export const DELIVERY_CHANNEL = "delivery";
 export const ACTIVITY_CHANNEL = "activity";

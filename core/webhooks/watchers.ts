@@ -8,11 +8,13 @@ import { Prisma } from "../generated/prisma/client.ts";
 type Watchable = { id: string; owner: { id: string }; isPrivate: boolean };
 
 /**
- * The webhook's owner must be able to read the repositories (S129), and the token's current grant must allow this. `isInForce` is
- * not checked. @param ownerId SQL @param creatorClientId SQL, for apps that may access what they created
+ * The webhook's owner must be able to read the repositories of `ownerId` (S129). If a token created the webhook, its delegation
+ * must allow this too. Callers check `isInForce`.
+ * @param ownerId SQL of the repositories' owner
+ * @param creatorClientId SQL, for apps that may access what they created
  */
 export function webhookReads(ownerId: Prisma.Sql, creatorClientId?: Prisma.Sql): Prisma.Sql {
-  // For EXISTS, the planner may read and hash all members.
+  // A subquery, because Postgres could turn EXISTS into a hash of all members.
   return Prisma.sql`(coalesce(w.owner_id = ${ownerId} OR (SELECT true FROM member_standing m
     WHERE m.org_id = ${ownerId} AND m.user_id = w.owner_id AND ${membersWhoMay("repo.read", null)} LIMIT 1), false)
     AND ${delegationReads(DELEGATION, ownerId, creatorClientId)})`;
@@ -33,7 +35,10 @@ export const COUNTED_MAX = 1_000;
 const watched = ({ id, owner }: Watchable, max?: number): Prisma.Sql =>
   Prisma.sql`(SELECT webhook_id FROM webhook_watch WHERE target_id IN (${id}, ${owner.id}) ${max === undefined ? Prisma.empty : Prisma.sql`LIMIT ${max}`})`;
 
-/** The result follows `SELECT` (S129). The cost depends on the matches, not on the number of webhooks. */
+/**
+ * Returns SQL from FROM on, to follow a select list. Only webhooks that may read the repository match (S129). The cost depends on
+ * the matches, not on the number of webhooks.
+ */
 function watchers(repo: Watchable, max?: number): Prisma.Sql {
   const { id, owner, isPrivate } = repo;
   return Prisma.sql`FROM ${watched(repo, max)} i JOIN webhook w ON w.id = i.webhook_id
@@ -72,7 +77,7 @@ type WatchingWebhook = {
 
 const NAMED_MAX = 20;
 
-/** Other owners' webhooks are only counted, because only their owners may see them (S129). */
+/** Webhooks of other owners are only counted, because only their owners may see them (S129). */
 export async function watchingWebhooks(
   actor: Actor,
   repo: Watchable,
@@ -92,8 +97,9 @@ export async function watchingWebhooks(
 const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.payload->'movedTo'->'owner'->>'id' END)`;
 
 /**
- * The webhook must be able to read the repository as it was then and as it is now (S129). `r` is the event's repository,
- * left-joined. @param movedTo SQL of the new owner
+ * The webhook must be able to read the repository as it was at the event and as it is now (S129). `r` is the event's repository,
+ * left-joined.
+ * @param movedTo SQL of the new owner
  */
 function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {
   const reads = (ownerId: Prisma.Sql) => webhookReads(ownerId, Prisma.sql`r.created_by_client_id`);
@@ -106,8 +112,8 @@ export function mayReceive(movedTo: Prisma.Sql = movedToOwner): Prisma.Sql {
 }
 
 /**
- * Postgres takes longer to prepare the whole condition than to run everything else for few rows, so this is NULL if the answer is
- * not simple.
+ * For a few rows, planning `mayReceive` takes longer than the rest of the query. This condition decides the common cases, and is
+ * NULL where `mayReceive` must decide.
  */
 export const mayReceiveIfPlain: Prisma.Sql = Prisma.sql`(CASE WHEN w.delegation_id IS NULL
   AND (NOT e.is_private OR w.owner_id = e.owner_id) AND (r.id IS NULL OR NOT r.is_private OR w.owner_id = r.owner_id) THEN ${hasOwner} END)`;

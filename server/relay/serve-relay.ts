@@ -12,7 +12,7 @@ import { parseRelayPath, RELAY_BODY_MAX_BYTES } from "#core/relay/relay.ts";
 import { callerHeaders, handlerHeaders, relayHeaders } from "#core/relay/relay-headers.ts";
 import type { Target } from "../read-request.ts";
 
-/** The limit is for one relay over all callers. Our own deliveries do not pass here. */
+/** The limit for one relay over all callers. This service's own deliveries do not pass here. */
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
 
 /** docs/decisions/063-the-relay.md describes this door. */
@@ -47,7 +47,7 @@ async function serve(
   res: ServerResponse,
   { sentPath, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // A script could stay and answer for our origin, or become part of one of our pages.
+  // A script could stay and answer for this origin, or become part of one of its pages.
   if (!isForItself(req)) return refuse(req, res, notEmbeddable);
   const named = parseRelayPath(sentPath + search);
   const relay = named && (await findRelayByToken(named.token));
@@ -70,7 +70,7 @@ async function serve(
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
   const answer = await awaitAnswer(taken.id, { signal: leaving.signal }).catch((error: unknown) => {
-    // The request is recorded, so an error would make the caller send a second one.
+    // The request is recorded, so an error would only make the caller send it again.
     if (isDatabaseDown(error)) return undefined;
     throw error;
   });
@@ -145,13 +145,14 @@ const tooSlow: Refusal = {
   text: "The relay's listener did not respond in time. The request is stored and will be processed. Do not send it again.",
 };
 
-/** Anybody may send to a relay, so this memory is separate from that for the API's bodies. */
+/** Anybody may send to a relay, so relays have another memory budget than the API. */
 const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
 
 type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | "gone";
 
 /**
- * Call `release` once the body is no longer held. @param person the owner of the relay, whose relays share a part of the memory
+ * Call `release` when the body is no longer held.
+ * @param person the owner of the relay, whose relays share a part of the memory
  */
 export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";

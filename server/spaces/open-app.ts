@@ -32,7 +32,7 @@ export function staysOpen(
   return async () => (await askOnce(repo.id, () => askForAll().catch(() => false))) || askOnce(own, ask);
 }
 
-/** Tokens are not stored, so this is a hash (S55). */
+/** The key is a hash, because tokens are not stored (S55). */
 function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): string {
   const [, segment] = rest.split("/");
   const credentials = [req.headers.authorization, cookieOf(req, siteSessionCookie().name), segment, req.method];
@@ -41,7 +41,7 @@ function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): str
     .digest("base64url");
 }
 
-/** The answer counts for all connections of one visitor, or of all visitors of an open Space. */
+/** An answer counts for all connections of one visitor, or of all visitors of an open Space. */
 const ANSWER_MS = 2_000;
 const answers = new Map<string, Promise<boolean>>();
 
@@ -67,8 +67,9 @@ async function byToken(authorization: string): Promise<Actor> {
 const TRUST_MS = 5_000;
 
 /**
- * Streams and WebSockets last, and access to a Space changes. @param mayStay ends the visit with false or a ServiceError, and is
- * called again after any other error @returns a function that stops checking
+ * Streams and WebSockets last, and access to a Space changes.
+ * @param mayStay ends the visit with false or a ServiceError, and is called again after any other error
+ * @returns a function that stops checking
  */
 export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
   let isOver = false;

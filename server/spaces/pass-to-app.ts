@@ -16,21 +16,21 @@ import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { isComing, SPACES_OFF } from "#core/spaces/stages.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 
-/** A webhook's delivery has 15 seconds (S120). */
+/** Shorter than the 15 seconds of a webhook's delivery (S120). */
 const WAKE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 3;
-/** If nothing listens at the address, the worker may just have ended. */
+/** The pause before another try if nothing listens at the address, because the worker may just have ended. */
 const AGAIN_MS = 200;
 
 /** One process offers half of what the Space's gateway accepts. Most visitors of a public Space are anonymous. */
 const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Slots = Record<"requests" | "sockets", FairQueue>;
-/** Afterwards, a WebSocket may have to yield to others that wait (S137). */
+/** After this time, a WebSocket may have to give its slot to others that wait (S137). */
 const SOCKET_KEPT_MS = 60_000;
 const slotsOf = new Map<string, Slots>();
 
-/** Nobody can take a Space away from all others (S137). */
+/** The slots are shared fairly, so that nobody can take a Space away from all others (S137). */
 async function takeSlot(repoId: string, kind: keyof Slots, connection: ServerResponse | Duplex): Promise<AppFailure | undefined> {
   const slots = slotsOf.get(repoId) ?? {
     requests: new FairQueue({ name: "space_requests", ...SLOTS }),
@@ -74,7 +74,7 @@ export async function passToApp(
       why = reason;
     });
     const passed = await relay(req, res, passing);
-    // An app that just ended has consumed nothing of a request without a body.
+    // If a request without a body reached an app that just ended, the request can be sent again.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
   });
@@ -175,7 +175,7 @@ function passingTo(
       [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id),
       [PARTY_HEADER]: currentParty().key,
     },
-    // If the Space has moved meanwhile, the request is still complete.
+    // If the Space has moved meanwhile, the request is still complete and can be sent to the new address.
     isBodyHeldBack: true,
     answer: (_, headers: IncomingHttpHeaders) => {
       const why = headers[GATEWAY_ANSWER_HEADER];

@@ -30,7 +30,7 @@ export async function serveAppSocket(
   const refuse = ({ status, error, retryAfter }: Pick<AppFailure, "status" | "error" | "retryAfter">) => {
     const wait = retryAfter === undefined ? "" : `Retry-After: ${retryAfter}\r\n`;
     socket.end(`HTTP/1.1 ${status} ${error}\r\nConnection: close\r\nContent-Length: 0\r\n${wait}\r\n`);
-    // Node closes no upgraded connection whose client keeps its own end open, or still sends (S137).
+    // Node does not close an upgraded connection whose client keeps its own end open, or still sends (S137).
     socket.resume();
     setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };

@@ -25,7 +25,7 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
   for (const [name, value] of Object.entries(sandboxHeaders)) res.setHeader(name, value);
   const wanted = parseAppTarget(target.sentPath);
   if (!wanted) return sendAppFailure(req, res, malformed);
-  // A service worker would stay and answer for whole paths of our origin (Service Workers §6).
+  // A service worker would stay and answer for whole paths of this origin (Service Workers §6).
   if (req.headers["service-worker"] !== undefined) return sendAppFailure(req, res, noServiceWorkers);
   if (req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined) {
     res.writeHead(204, { ...sandboxHeaders, ...preflightHeaders(req.headers) }).end();
@@ -103,7 +103,7 @@ const unavailable: AppFailure = {
   retryAfter: 2,
 };
 
-/** A sandbox without our origin makes it safe to send each file with its own type. */
+/** The app runs in a sandbox without this origin, so each file can be sent with its own type. */
 async function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,
@@ -129,7 +129,7 @@ async function sendStaticFile(
   const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;
-  // If Git LFS lacks the content, the status is not 200, so the file is opened first.
+  // The file is opened first, because the status is not 200 if Git LFS lacks the content.
   const content =
     req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(nullIfMissing);
   if (content === null) return sendAppFailure(req, res, noFile);

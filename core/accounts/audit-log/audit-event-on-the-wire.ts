@@ -4,7 +4,7 @@ import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
 import { avatarUrl } from "../avatar.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
-/** See docs/specification/organizations-and-tokens.md#audit-log. `subject` and `organization` are our additions. */
+/** See docs/specification/organizations-and-tokens.md#audit-log. `subject` and `organization` are additions of this service. */
 export type WireAuditEvent = z.infer<typeof auditEventSchema>;
 
 export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
@@ -39,7 +39,7 @@ export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "act
   return actorId ? (actorName ?? "A deleted user") : "The system";
 }
 
-/** Without the actor: the rest of the sentence. */
+/** The entry as the rest of a sentence, without the actor. */
 export function messageOf({ type, data, actorId, subjectId, subjectName, clientId, clientName }: AuditRow): string {
   return describeAuditEvent(type, {
     data,

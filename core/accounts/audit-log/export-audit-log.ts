@@ -20,8 +20,8 @@ const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 }
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * The export itself is logged (S116). A slow reader may take hours, so each batch checks the permission again (S114). The
- * generator throws once the permission is gone, so that nobody takes a partial file for the complete one.
+ * The export itself is logged (S116). A slow reader may take hours, so each batch checks the permission again (S114). If the
+ * permission is gone, the generator throws, so that nobody takes a partial file for the complete one.
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,
@@ -123,7 +123,7 @@ const columns: Record<string, (event: WireAuditEvent) => string | null> = {
   data: ({ data }) => JSON.stringify(data),
 };
 
-/** RFC 4180. Strangers name apps and browsers, and a spreadsheet would run some values as formulas. */
+/** RFC 4180. Some values are changed, because strangers name apps and browsers, and a spreadsheet would run them as formulas. */
 function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
   const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
   const records = isFirst ? [Object.keys(columns), ...rows] : rows;

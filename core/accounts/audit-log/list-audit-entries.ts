@@ -12,14 +12,14 @@ export type AuditPage = {
   entries: AuditRow[];
   olderThan?: string;
   newerThan?: string;
-  /** How far a search got if it did not look at all entries. */
+  /** Set if the search did not look at all entries: the time that it has reached. */
   searchedTo?: Date;
 };
 
 /** Searches must not take the connections that pages need. */
 const searches = fairQueue({ name: "audit_searches", slots: 2 });
 
-/** @param from ids of entries. An invalid id starts at the top. */
+/** @param from the ID of an entry. An invalid ID starts at the newest entry. */
 export async function listAuditEntries(
   actor: Actor,
   scope: AuditScope,
@@ -50,7 +50,7 @@ export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string
   const at = await positionOf(id);
   if (!at) throw notFound("Entry");
   const moment = { since: at.createdAt, until: new Date(at.createdAt.getTime() + 1) };
-  // The position just after this entry: the first entry before that position is the entry itself.
+  // The position is just after the entry, so the first entry before that position is the entry itself.
   const { rows } = await readAuditEntries(scope, {
     filter: { types: [], words: [], ...moment },
     limit: 1,
@@ -68,7 +68,7 @@ async function positionOf(id: string | undefined): Promise<AuditPosition | undef
 
 type AuditPlace = { seq: string; hash: string };
 
-/** @param id of an entry that `findAuditEntry` has allowed */
+/** @param id the ID of an entry that `findAuditEntry` has allowed */
 export async function findAuditPlace(id: string): Promise<AuditPlace | undefined> {
   const { rows } = await pool().query<AuditPlace>("SELECT seq, encode(hash, 'hex') AS hash FROM audit_seal WHERE event_id = $1", [
     id,

@@ -12,7 +12,7 @@ export type AuditRow = {
   ip: string | null;
   userAgent: string | null;
   token: AuditToken | null;
-  /** Null if that is not known. */
+  /** Null if this is not known. */
   isTokenGone: boolean | null;
   createdAt: Date;
   actorId: string | null;
@@ -36,7 +36,7 @@ type AuditRead = {
 
 type AuditBatch = {
   rows: AuditRow[];
-  /** Where a search stopped before it had read all entries. */
+  /** Set if the search stopped before it had read all entries: the position at which it stopped. */
   end?: AuditPosition;
 };
 
@@ -47,7 +47,7 @@ const WORD_SEARCH_WINDOW = 5_000;
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
-/** Newest first. With `after`, the closest newer entries. */
+/** Reads the newest entries or, with `after`, the closest newer entries. */
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
   if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };
@@ -143,7 +143,7 @@ function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
 async function authorCondition(author: string): Promise<Prisma.Sql> {
   if (author === "system") return Prisma.sql`e.actor_id IS NULL`;
   const handle = await db().handle.findUnique({ where: { handle: author.toLowerCase() }, select: { userId: true } });
-  // A deleted user is found by the id that their entries show.
+  // A deleted user is found by the ID that their entries show.
   const id = handle?.userId ?? (isId(author) ? author : undefined);
   return id ? Prisma.sql`e.actor_id = ${id}` : Prisma.sql`false`;
 }

@@ -6,7 +6,7 @@ import { type AuditRetention, LEAST_KEEP_DAYS, MOST_KEEP_DAYS, RETENTION_KEY } f
 import { db } from "../../db.ts";
 import { invalidRequest } from "../../errors.ts";
 
-/** Requires recent authentication (S113). Positions in the chain stay. */
+/** Requires recent authentication (S113). Entries whose content is deleted keep their positions in the chain. */
 export async function setAuditRetention(actor: Actor, { keepDays }: AuditRetention, from: RequestOrigin): Promise<void> {
   const isPossible =
     Number.isInteger(keepDays) && (keepDays as number) >= LEAST_KEEP_DAYS && (keepDays as number) <= MOST_KEEP_DAYS;

@@ -36,7 +36,7 @@ type About = {
   username: string;
   provider: string;
   displayName: string;
-  /** An organization's issuer only proves membership. */
+  /** False for an organization's issuer, which only proves membership. */
   isSignInMethod: boolean;
 };
 

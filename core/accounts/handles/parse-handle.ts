@@ -7,14 +7,14 @@ import { plainText } from "../plain-text.ts";
 const HANDLE_MIN_CHARACTERS = 2;
 const HANDLE_MAX_CHARACTERS = 39;
 
-// ASCII only: excludes look-alike letters of other scripts.
+// Only ASCII is allowed, which excludes look-alike letters of other scripts.
 const SHAPE = /^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$/;
-// Endings that mean something to git, feeds and content negotiation.
+// These endings mean something to git, feeds and content negotiation.
 const MISLEADING_ENDING = /\.(git|atom|rss|json|html|xml|txt|js|css|map|ico|png|svg|wiki)$/;
 
 export type HandleName = { spelled: string; canonical: string };
 
-/** S139. Excludes the form of our ids, since some URLs accept either (S101). */
+/** See S139. A name cannot have the form of an ID, because some URLs accept either (S101). */
 export function parseHandle(value: unknown, field: string): HandleName {
   const spelled = plainText(field, value, 1_000).trim();
   const canonical = spelled.toLowerCase();
@@ -64,7 +64,7 @@ const troublesome = `
 
 const reservedHandles: ReadonlySet<string> = new Set(`${routes} ${impersonation} ${troublesome}`.trim().split(/\s+/));
 
-/** Call this function in the transaction that creates the owner. */
+/** Call this in the transaction that creates the owner. */
 export async function claimHandle(
   tx: Db,
   { canonical, spelled }: HandleName,

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { invalidRequest, type ServiceError } from "../../errors.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
-/** With HS256, the client secret would be the key (S41). */
+/** HS256 is left out, because the client secret would be the key (S41). */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 
 const FRESH_MILLISECONDS = 10 * 60 * 1000;
@@ -59,7 +59,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
 
 type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "userinfo_endpoint";
 
-/** A browser is sent there, so `javascript:` must be refused. */
+/** A browser is sent to the address, so `javascript:` must be refused. */
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
   if (typeof value !== "string") throw refuse(`its discovery document has no ${name}`);

@@ -34,7 +34,7 @@ export async function identifyByOidc(
     expectedNonce: nonceOf(flow),
     requireIdToken: true,
   });
-  // The provider may terminate TLS on another server than the one that signs.
+  // The signature is checked too, because the provider may terminate TLS on another server than the one that signs.
   await oauth.validateApplicationLevelSignature(metadata, response, {
     ...options,
     [oauth.customFetch]: withoutCostlyKeys(fetchFrom(provider)),
@@ -52,7 +52,7 @@ export async function identifyByOidc(
   }
 }
 
-/** Any organization's administrator may name an issuer with keys that take too long to verify with (S137). */
+/** Any organization's administrator may name an issuer whose keys take too long to verify with (S137). */
 function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetchKeys {
   return async (...asked) => {
     const response = await fetchKeys(...asked);
@@ -68,7 +68,7 @@ function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetc
 
 function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
   const { sub, email, email_verified, preferred_username, name, auth_time } = claims;
-  // Some providers send the string "true", which cannot be relied on.
+  // Some providers send the string "true", which does not count as verified.
   const verified = email_verified === true && typeof email === "string" ? email : null;
   return {
     subject: sub as string,

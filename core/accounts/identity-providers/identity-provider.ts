@@ -7,8 +7,8 @@ export type IdentityProvider = {
   id: string;
   slug: string;
   /**
-   * Null for one that the operator trusts. Nobody signs in with an organization's provider, whose administrators could sign in as
-   * any member (decision 042).
+   * Null for a provider that the operator trusts. Nobody signs in with an organization's provider, because its administrators
+   * could sign in as any member (decision 042).
    */
   orgId: string | null;
   kind: ProviderKind;
@@ -33,7 +33,7 @@ export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }
 
-/** The slug is known before the provider exists, because the issuer needs the redirect URI first. */
+/** Contains the organization's ID, because the issuer needs the redirect URI before the provider exists. */
 export function organizationSlug(orgId: string): string {
   return `org-${orgId}`;
 }
@@ -49,7 +49,7 @@ type KindDefaults = {
   name: string;
   issuer?: string;
   scopes: readonly string[];
-  /** Supports `max_age` and `auth_time` (OpenID Connect Core §3.1.2.1), which Google and GitHub do not. */
+  /** Whether the provider supports `max_age` and `auth_time` (OpenID Connect Core §3.1.2.1), which Google and GitHub do not. */
   canReauthenticate: boolean;
 };
 

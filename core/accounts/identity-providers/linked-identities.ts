@@ -74,7 +74,7 @@ export async function unlinkIdentity(actor: Person, identityId: string, from: Re
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
   if (!isId(identityId)) throw notFound("Linked account");
   return db().$transaction(async (tx) => {
-    // Two concurrent removals would each find the other identity still linked.
+    // Without the lock, two concurrent removals would each find the other identity still linked.
     await lockLiveUser(tx, userId);
     const identity = await tx.linkedIdentity.findUnique({
       where: { id: identityId, userId },
@@ -143,7 +143,7 @@ export async function listLinkedIdentities(userId: string): Promise<LinkedIdenti
 type SignInMethods = {
   hasPassword: boolean;
   passkeys: number;
-  /** Nobody signs in with an organization's issuer. */
+  /** Identities at an organization's issuer do not count, because nobody signs in with them. */
   identities: number;
 };
 
@@ -157,7 +157,7 @@ export async function signInMethods(userId: string, tx: Db = db()): Promise<Sign
   return row ?? { hasPassword: false, passkeys: 0, identities: 0 };
 }
 
-/** Call this function after the removal, with the user locked. If it throws, the transaction undoes the removal. */
+/** Call this after the removal, with the user locked. If it throws, the transaction undoes the removal. */
 export async function requireSignInMethod(userId: string, tx: Db): Promise<void> {
   const { hasPassword, passkeys, identities } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0 || identities > 0) return;

@@ -28,7 +28,7 @@ export type NewIdentityProvider = {
   clientId: string;
   clientSecret?: string;
   scopes?: readonly string[];
-  /** Never true for an organization's provider: its administrators could vouch for any email address. */
+  /** Never true for an organization's provider, because its administrators could vouch for any email address. */
   isSignUpAllowed?: boolean;
 };
 
@@ -78,7 +78,7 @@ function taken(orgId: string | null): ServiceError {
     : conflict("The organization already has an issuer. Delete it first.", "issuer");
 }
 
-/** A linked `sub` belongs to one issuer, so slug, kind and issuer never change. */
+/** Slug, kind and issuer never change, because a linked `sub` belongs to one issuer. */
 type IdentityProviderChanges = {
   name?: string;
   clientId?: string;
@@ -146,7 +146,7 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
   });
 }
 
-/** @returns how many identities were unlinked */
+/** @returns the number of identities that were unlinked */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
@@ -163,7 +163,7 @@ export async function removeIdentityProvider(actor: Actor, slug: string, from: R
   });
 }
 
-/** @returns the issuer as its tokens name it */
+/** @returns the issuer in the spelling of its tokens */
 async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {
   if (kind === "github") return issuer;
   try {
@@ -175,7 +175,7 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
   }
 }
 
-/** The right may be gone after a slow request, so it is checked again when the row is written (S135). */
+/** A slow request may come before the change, so the right is checked again when the row is written (S135). */
 async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {
   if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Identity provider", tx });
   else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });

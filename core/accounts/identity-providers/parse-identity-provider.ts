@@ -31,7 +31,7 @@ export function parseSlug(value: unknown): string {
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) {
     throw invalidRequest(`Use up to ${SLUG_MAX_CHARACTERS} lower-case letters and digits, with single - between them.`, "slug");
   }
-  // An organization's redirect URI must still be free when it sets up its issuer.
+  // When an organization sets up its issuer, its redirect URI must still be free.
   if (isOrganizationSlug(slug))
     throw invalidRequest("Names that begin with org- are reserved for the issuers of organizations.", "slug");
   return slug;

@@ -20,12 +20,12 @@ export type PendingIdentity = {
   next: string;
 } & (
   | { choice: "link" }
-  /** An account with the same address is never linked because of the address alone. */
+  /** An account is never linked because of its address alone. */
   | { choice: "sign-in-first"; hasAccount: boolean; maySignUp: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
-/** Undefined also if the user is not a member. */
+/** @returns undefined also if the issuer is an organization's and the user is not a member */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
   if (!pending || (pending.userId && pending.userId !== actor?.userId)) return undefined;
@@ -47,7 +47,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** Empty if the name is not a valid username here. The result may be taken. */
+/** @returns an empty text if the name is not a valid username here. The username may be taken. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;

@@ -166,7 +166,7 @@ describe("an invalid response", () => {
     expect(await signInVia(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
   });
 
-  test("a provider's failures and refusals are reported, in our own words", async () => {
+  test("a provider's failures and refusals are reported, in this service's own words", async () => {
     const one = await provider();
     const refused = { code: undefined, error: "access_denied", error_description: "<script>" };
     expect(await signInVia(one, { next: "/x" }, { answer: refused })).toEqual({

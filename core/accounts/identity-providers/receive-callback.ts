@@ -26,18 +26,18 @@ export type Callback = {
 };
 
 export type CallbackFailure =
-  /** A forged response can only lead to this failure. */
+  /** Nothing else can come of a forged response. */
   | "expired"
   /** The user or the provider's administrator refused. */
   | "cancelled"
   | "failed"
   | "unacceptable"
   | "unreachable"
-  /** The identity is linked to another account here. */
+  /** The identity is linked to another account. */
   | "of-another"
   /** The identity is not the signed-in user's. */
   | "not-you"
-  /** The provider did not reauthenticate the user. */
+  /** The provider did not authenticate the user again, which was required. */
   | "not-anew"
   | "disabled";
 
@@ -106,11 +106,11 @@ function failureOf(error: unknown): CallbackFailure {
 }
 
 type AdmittedIdentity =
-  /** The user is signed in, or continues with the second step. */
+  /** The session is complete, or the second step follows. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
-  /** The identity is the signed-in user's. */
+  /** The signed-in user has proved the identity. */
   | { step: "proved"; next: string }
-  /** For `pendingIdentityCookie`. */
+  /** No account has the identity yet. The token is for `pendingIdentityCookie`. */
   | { step: "pending"; token: string };
 
 type Proved = {
@@ -121,7 +121,7 @@ type Proved = {
   sessionToken: string | undefined;
 };
 
-/** Clocks differ: a response may be dated this much before our request. */
+/** Clocks differ, so a sign-in at the provider may be dated this much before the request. */
 const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
 /** Finds the user by subject, never by an email address, which may belong to somebody else by now. */
@@ -152,7 +152,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // The account or its session ended meanwhile, or the user now has a password or a passkey.
+    // Meanwhile the account or its session ended, or the user got a password or a passkey.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
@@ -160,7 +160,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
 
 /**
  * Organizations that require their own issuer check the recorded time.
- * @param ownerId the only user whose identity may be found
+ * @param ownerId only an identity of this user may be found
  */
 async function recordUse(
   tx: Db,
@@ -187,7 +187,7 @@ async function pending(tx: Db, { provider, identity, request }: Proved): Promise
       providerId: provider.id,
       subject,
       displayName,
-      // An organization's administrators could vouch for any address.
+      // An organization's administrators control its issuer, which could claim any address.
       email: provider.orgId === null ? email : null,
       username,
       fullName,
@@ -203,8 +203,8 @@ function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenti
 }
 
 /**
- * A browser that is signed in at the provider comes back without a prompt. A recent time (S113) would bypass
- * `requireProvidersOnly` and `isProvedSince`.
+ * A browser that is signed in at the provider comes back without a prompt. If that counted as a recent authentication (S113), it
+ * would bypass `requireProvidersOnly` and `isProvedSince`.
  */
 async function authenticationTime(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
   const now = Date.now();

@@ -34,7 +34,7 @@ export function pendingIdentityCookie(): SiteSessionCookie {
   return cookie("pending-identity", oneTimeTokenSeconds["pending-identity"]);
 }
 
-/** As the session's cookie (S111). `Lax`, because the provider's redirect is a navigation from another site. */
+/** Like the session's cookie (S111), but `Lax`, because the provider's redirect is a navigation from another site. */
 function cookie(name: string, maxAge: number): SiteSessionCookie {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", name), options: { ...session.options, maxAge } };

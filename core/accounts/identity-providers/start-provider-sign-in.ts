@@ -23,18 +23,18 @@ import { codeChallengeOf, type Flow, nonceOf } from "./sign-in-flow.ts";
 
 const START_LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 
-// The format of `newToken`.
+// The secret has the format of `newToken`.
 const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 export type SignInElsewhere = {
   slug: string;
   intent: ProviderSignInIntent;
   next: string;
-  /** Several sign-ins may be pending in one browser. */
+  /** The secret that the browser already has. It is used again, because several sign-ins may be pending. */
   browser?: string | undefined;
 };
 
-/** An organization's issuer is `not_found` for non-members. */
+/** For non-members, an organization's issuer is `not_found`. */
 export async function startProviderSignIn(
   input: SignInElsewhere,
   actor: Person | undefined,
@@ -44,7 +44,7 @@ export async function startProviderSignIn(
   if (!actor && isOrganizationSlug(input.slug)) throw new ServiceError("unauthorized", "Sign in here first.");
   const provider = await findIdentityProvider(input.slug);
   if (!provider || provider.disabledAt) throw notFound("Identity provider");
-  // See `IdentityProvider.orgId`.
+  // Nobody signs in with an organization's issuer. See `IdentityProvider.orgId`.
   const intent = provider.orgId === null ? input.intent : "link";
   if (intent !== "sign-in") await requireEntitled(provider, intent, actor);
   await consumeAddressThrottle("sign-in-elsewhere", from.ip, START_LIMIT);
@@ -54,7 +54,7 @@ export async function startProviderSignIn(
   const state = await issueOneTimeToken(db(), {
     purpose: "sign-in-elsewhere",
     ...(intent !== "sign-in" && actor ? { userId: actor.userId } : {}),
-    // A unique subject: several may be pending at once.
+    // The subject is unique, because several sign-ins may be pending at once.
     subject: newId(),
     data: {
       providerId: provider.id,

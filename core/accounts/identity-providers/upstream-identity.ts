@@ -1,7 +1,7 @@
 import { isServiceError } from "#core/errors.ts";
 import { displayText } from "../plain-text.ts";
 
-/** Only `subject` identifies: names and addresses change hands (OpenID Connect Core §5.7). */
+/** Only `subject` identifies a user, because names and addresses change hands (OpenID Connect Core §5.7). */
 export type UpstreamIdentity = {
   subject: string;
   displayName: string;
@@ -11,7 +11,7 @@ export type UpstreamIdentity = {
   authenticatedAt: Date | null;
 };
 
-/** OpenID Connect Core §2. */
+/** The limit of OpenID Connect Core §2. */
 const SUBJECT_MAX_CHARACTERS = 255;
 const SHOWN_MAX_CHARACTERS = 100;
 

@@ -8,7 +8,9 @@ import { notFound } from "#core/errors.ts";
 
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
-/** Checked under the lock: a removed administrator must not add an invitation after theirs were revoked. */
+/**
+ * The permission is checked under the lock, because a removed administrator must not add an invitation after theirs were revoked.
+ */
 export function changeOrganization<Result>(
   actor: Actor,
   { orgId, action, from }: { orgId: string; action: Extract<Action, `organization.${string}`>; from: RequestOrigin },

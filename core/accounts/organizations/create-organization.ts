@@ -13,14 +13,14 @@ import { insertMembership } from "./membership.ts";
 
 export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
 
-// Names are scarce.
+// Names are scarce, so creations are limited.
 const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 type NewOrganizationInput = {
   name: string;
   fullName?: string;
   website?: string;
-  /** The first administrator if the operator's command creates the organization. */
+  /** The first administrator, if the operator's command creates the organization. */
   ownerId?: string;
 };
 

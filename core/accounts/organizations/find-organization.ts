@@ -56,7 +56,7 @@ export async function listOrganizations(userId: string, tx: Db = db()): Promise<
 
 const MAX = 20;
 
-/** At most 20 organizations that would have no administrator without this user. */
+/** Lists at most 20 organizations that would have no administrator without this user. */
 export async function listSoleAdministrations(userId: string): Promise<{ name: string; fullName: string }[]> {
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id
@@ -79,7 +79,7 @@ export type ListedOrganization = {
   plan: OrganizationPlan | null;
   createdAt: Date;
   memberCount: number;
-  /** Apps that may get tokens for its members by token exchange. */
+  /** The number of apps that may get tokens for the members by token exchange. */
   exchangeAppCount: number;
   email: string | null;
   admin: { username: string; email: string } | null;
@@ -93,7 +93,7 @@ export async function listAllOrganizations(
   const { page, pageSize, skip, take } = pageBounds(request);
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // In LIKE, % and _ are wildcards.
+  // % and _ are wildcards in LIKE, so they are escaped.
   if (words) conditions.push(Prisma.sql`lower(o.name || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`);
   if (plan) conditions.push(plan === "none" ? Prisma.sql`o.plan IS NULL` : Prisma.sql`o.plan = ${plan}`);
   const where = Prisma.join(conditions, " AND ");

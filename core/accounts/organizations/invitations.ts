@@ -20,9 +20,9 @@ import { insertMembership, parseRole } from "./membership.ts";
 
 const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
-/** Over all organizations. Each invitation sends an email to an address that the sender chose. */
+/** The limit for a sender over all organizations, because each invitation sends an email to an address that the sender chose. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
-/** Nobody may fill a mailbox with invitations to new organizations. */
+/** The limit for an invited address, because a sender can create any number of organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {
@@ -127,11 +127,11 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
-    // Nobody joins while they are disabled.
+    // A disabled user cannot join, even if they are disabled at this moment.
     const enabled = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "user" WHERE id = ${actor.userId} AND disabled_at IS NULL FOR SHARE`;
     if (enabled.length === 0) throw accountIsDisabled();
-    // Locks the organization before the invitation, as a deletion does, to avoid a deadlock.
+    // The organization is locked before the invitation, as when an organization is deleted, to avoid a deadlock.
     await tx.$queryRaw`SELECT 1 FROM organization
       WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;
     const [accepted] = await tx.invitation.updateManyAndReturn({
@@ -166,7 +166,7 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/** Undefined for a replaced link. */
+/** @returns undefined for a link that was replaced */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },
@@ -233,7 +233,7 @@ export async function revokeInvitation(actor: Actor, orgId: string, invitationId
   });
 }
 
-/** A removed administrator must not return through an invitation. The sender of a repeated invitation may have its link. */
+/** A removed administrator must not return through an invitation. Whoever sent or repeated an invitation may have its link. */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
   const since = new Date(Date.now() - INVITATION_SECONDS * 1000);
   await tx.$executeRaw`

@@ -63,7 +63,7 @@ export async function listMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** In LIKE, % and _ are wildcards. */
+/** % and _ are wildcards in LIKE, so they are escaped. */
 function likePattern(text: string): string | undefined {
   const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
   return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;
@@ -86,7 +86,7 @@ export async function findMember(actor: Actor, orgId: string, username: string):
   };
 }
 
-/** Adds without the user's agreement, so only the operator may. */
+/** The user does not have to agree, so only the operator may add members. */
 export async function addMember(
   actor: Actor,
   orgId: string,
@@ -103,7 +103,7 @@ export async function addMember(
   });
 }
 
-/** A privilege change is in the audit log (S116). */
+/** The audit log has every change of a role (S116). */
 export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {
   const role = parseRole(value);
   if (!isId(userId)) throw notFound("Member");
@@ -149,8 +149,8 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
 }
 
 /**
- * Requires another administrator who is not disabled. Call it after `lockOrganization`, before an administrator loses the role.
- * @throws ServiceError `conflict`
+ * Requires another administrator who is not disabled. Call this after `lockOrganization`, before an administrator loses the role.
+ * @throws ServiceError `conflict` if there is none
  */
 async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
   const other = await tx.membership.findFirst({

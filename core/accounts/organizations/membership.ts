@@ -3,11 +3,11 @@ import type { Db } from "#core/db.ts";
 import { conflict, invalidRequest, notFound } from "#core/errors.ts";
 import { lockOwner } from "../handles/find-owner.ts";
 
-/** Bounds the full list of a user's organizations (S138). */
+/** The full list of a user's organizations needs a limit (S138). */
 export const MEMBERSHIPS_MAX_PER_USER = 500;
 
 export async function insertMembership(tx: Db, orgId: string, userId: string, role: OrganizationRole): Promise<void> {
-  // Memberships of one user that are inserted at the same time must count each other.
+  // The lock makes memberships of one user that are inserted at the same time count each other.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`memberships ${userId}`}, 0))`;
   if ((await tx.membership.count({ where: { userId } })) >= MEMBERSHIPS_MAX_PER_USER) {
     throw conflict(`A user can be a member of at most ${MEMBERSHIPS_MAX_PER_USER} organizations.`);

@@ -6,7 +6,7 @@ import { db } from "../../db.ts";
 export type OrganizationOverview = {
   members: Record<OrganizationRole, number>;
   memberCount: number;
-  /** Null for callers who may not manage the organization. */
+  /** Null if the actor may not manage the organization. */
   waiting: { openInvitations: number; expiredInvitations: number; appRequests: number; restrictedMembers: number } | null;
 };
 

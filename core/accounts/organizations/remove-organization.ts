@@ -12,7 +12,7 @@ import { organizationDeletedEmail } from "../emails/organization-emails.ts";
 const RECIPIENTS_MAX = 20;
 
 /**
- * The audit log and the handle stay (decision 043, S113). Doors call the hub's `deleteOrganization`.
+ * The audit log and the handle stay (decision 043, S113). Doors must call the hub's `deleteOrganization`.
  * @param deleteRest deletes what else the organization owns, in this transaction, and returns how much
  */
 export async function removeOrganization(
@@ -25,7 +25,7 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under the organization's name, takes a weaker lock on this row.
+      // Joining, or creating something under the organization's name, takes a weaker lock on this row and so waits.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -46,7 +46,7 @@ export async function removeOrganization(
   );
 }
 
-/** Deleting many repositories takes a while. */
+/** The limit is long, because deleting many repositories takes a while. */
 const DELETION_MS = 5 * 60 * 1000;
 
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
@@ -59,7 +59,7 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   });
   for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.$executeRaw`UPDATE oauth_grant SET revoked_at = now() WHERE bound_org_id = ${orgId} AND revoked_at IS NULL`;
-  // Locks consents before their Grants, as everywhere, to avoid deadlocks.
+  // Consents are locked before their Grants, as everywhere, to avoid deadlocks.
   await tx.$executeRaw`
     UPDATE oauth_consent c SET org_ids = array_remove(c.org_ids, ${orgId}), declined_org_ids = array_remove(c.declined_org_ids, ${orgId})
     FROM membership m WHERE m.org_id = ${orgId} AND c.user_id = m.user_id

@@ -25,22 +25,19 @@ describe("transferOrganization", () => {
   test.each([
     ["write", "write"],
     ["leave", undefined],
-  ])(
-    "makes the member an administrator, and changes the former administrator to the state %s; both changes are recorded",
-    async (afterwards, left) => {
-      const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
-      const { id, name } = await organizationOf(ada, [[bea, "read"]]);
-      await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
-      const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
-      await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
-      expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
-      expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
-      expect((await emailsTo(bea.email))[0]?.subject).toContain(`The organization ${name} on `);
-      expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
-    },
-  );
+  ])("makes the member an administrator; the former administrator chose %s; both are in one entry", async (afterwards, left) => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id, name } = await organizationOf(ada, [[bea, "read"]]);
+    await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
+    const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
+    await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
+    expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
+    expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
+    expect((await emailsTo(bea.email))[0]?.subject).toContain(`The organization ${name} on `);
+    expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
+  });
 
-  test("the log says how many trusted publishers stay of a former administrator who cannot write anymore", async () => {
+  test("the entry counts the trusted publishers that remain from a former administrator who can no longer write", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     const { id: repoId } = await someRepo(ada, { owner: name });

@@ -15,7 +15,7 @@ type Transfer = {
   afterwards: string;
 };
 
-/** In one transaction, so that the organization never lacks an administrator (S113). */
+/** Both changes are in one transaction, so that the organization never lacks an administrator (S113). */
 export async function transferOrganization(
   actor: Actor,
   orgId: string,

@@ -10,11 +10,11 @@ import { displayText } from "../plain-text.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { ORGANIZATION_NAME_MAX_CHARACTERS } from "./create-organization.ts";
 
-/** An empty website or email address and a null logo are removed. */
+/** An empty website, an empty email address or a null logo removes the value. */
 type OrganizationChanges = {
   fullName?: string;
   website?: string;
-  /** Shown to others, never used to sign in. */
+  /** The address is shown to others, and is never used to sign in. */
   email?: string;
   logo?: Uint8Array | null;
 };

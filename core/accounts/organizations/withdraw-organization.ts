@@ -3,16 +3,13 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { heldSecretEmail } from "../emails/organization-emails.ts";
 import { isWithinThrottle, throttleKey } from "../throttle.ts";
 
-/** Rejoining must not restore the access. */
+/** Access that the user granted to apps must not return if the user rejoins. */
 export async function withdrawOrganization(tx: Db, userId: string, orgId: string): Promise<void> {
   await tx.$executeRaw`UPDATE oauth_consent SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
 }
 
-/**
- * For the audit log: how many trusted publishers a former writer added. They stay, since pipelines use them (decision 045); the
- * administrators decide whether they still trust those jobs.
- */
+/** How many trusted publishers a former writer added, for the audit log. They stay, because pipelines use them (decision 045). */
 export async function publishersLeft(tx: Db, userId: string, orgId: string): Promise<{ publishers?: number }> {
   const publishers = await tx.trustedPublisher.count({ where: { createdById: userId, repo: { ownerId: orgId } } });
   return publishers > 0 ? { publishers } : {};
@@ -24,7 +21,7 @@ const APPS_MAX = 20;
 /** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
-/** Call this function once the role or the membership is gone (decision 044). */
+/** Call this when the role or the membership has ended (decision 044). */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;

@@ -5,12 +5,12 @@ import { plainText } from "../plain-text.ts";
 const PASSWORD_MIN_CHARACTERS = 8;
 const PASSWORD_MAX_CHARACTERS = 256;
 
-// Shorter names occur in many good passwords by chance.
+// A shorter name occurs in many good passwords by chance.
 const NAME_MIN_CHARACTERS = 4;
 
 /**
  * NIST SP 800-63B.
- * @param names username, full name and email address of its owner
+ * @param names the username, full name and email address of the password's owner
  */
 export function checkPassword(value: unknown, names: readonly string[], field = "password"): string {
   const password = plainText(field, value, 10_000);
@@ -39,7 +39,7 @@ function isEasilyGuessed(password: string): boolean {
   return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
 }
 
-/** 12345678, hgfedcba, aaaaaaaa. */
+/** Finds passwords such as 12345678, hgfedcba and aaaaaaaa. */
 function isRun(password: string): boolean {
   const steps = new Set(
     Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),
@@ -50,7 +50,7 @@ function isRun(password: string): boolean {
 function isMadeFromNames(password: string, names: readonly string[]): boolean {
   const core = bare(password);
   const parts = names.flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)]);
-  // Compared unchanged as well: `bare` leaves little of a name that is mostly digits.
+  // The unchanged name is compared too, because `bare` leaves little of a name that is mostly digits.
   if (parts.some((name) => name.toLowerCase() === password.toLowerCase())) return true;
   return parts.map(bare).some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
 }

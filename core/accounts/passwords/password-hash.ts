@@ -11,7 +11,7 @@ import type { PasswordTask } from "./password-thread.ts";
 
 const THREADS = 2;
 
-/** No limit counts correct passwords, so a few accounts could keep the processor busy. */
+/** Correct passwords count towards no limit, so without a fair queue a few accounts could keep the processor busy. */
 const hashing = fairQueue({ name: "passwords", slots: THREADS, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
 // Each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
@@ -19,7 +19,7 @@ const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { al
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
-/** Hashing takes 30 ms, which would delay every page (S137). libuv's threads also read files. */
+/** Hashing takes 30 ms, which would delay every page (S137). libuv's threads are not used, because they also read files. */
 async function inThread<T>(task: PasswordTask): Promise<T> {
   try {
     // The thread may have ended while it was idle.
@@ -77,15 +77,15 @@ export async function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | undefined;
 
 /**
- * A decoy makes the time the same without a hash (S115).
- * @param within the account as typed, whether or not it exists: attempts from one address take turns by account
+ * Without a hash, a decoy is verified, so that the time is the same (S115).
+ * @param within the account as typed, whether or not it exists, so that attempts from one address take turns by account
  */
 export async function verifyPassword(
   passwordHash: string | null | undefined,
   password: string,
   within: string,
 ): Promise<boolean> {
-  // Without a slot: a full queue must not refuse the decoy.
+  // Takes no slot, because a full queue must not refuse the decoy.
   decoy ??= inThread<string>({ password: newToken() });
   const decoyHash = await decoy.catch((error: unknown) => {
     decoy = undefined;
@@ -105,7 +105,7 @@ export function isOutdatedHash(passwordHash: string): boolean {
   return memoryCost !== ARGON2.memoryCost || timeCost !== ARGON2.timeCost || parallelism !== ARGON2.parallelism;
 }
 
-/** The same password typed on two keyboards must match (NIST SP 800-63B §5.1.1.2). */
+/** A password typed on two keyboards must match (NIST SP 800-63B §5.1.1.2). */
 function normalized(password: string): string {
   return password.normalize("NFKC");
 }

@@ -5,7 +5,7 @@ import { ARGON2 } from "./argon2.ts";
 
 export type PasswordTask = { password: string; hash?: string };
 
-/** On systems other than Linux this would affect the whole process. */
+/** On systems other than Linux, the whole process would get the lower priority. */
 if (process.platform === "linux") lowerPriority(10);
 
 parentPort?.on("message", ({ password, hash }: PasswordTask) => {

@@ -1,11 +1,11 @@
 import type { Claims } from "./preset.ts";
 
-/** Rounding must not make two ids equal, so inexact numbers never match. */
+/** Inexact numbers never match, because rounding must not make two IDs equal. */
 export function differingClaim(wanted: Claims, token: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
 }
 
-/** A publisher without required claims trusts nobody. */
+/** A publisher without required claims trusts no token. */
 export function hasRequiredClaims(
   { claims, pinned }: { claims: Claims; pinned: Claims },
   token: Readonly<Record<string, unknown>>,

@@ -5,12 +5,12 @@ import { log } from "#core/log.ts";
 import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 
-/** Anybody can send a token that names an issuer, so only trusted issuers are contacted, at a limited rate (S98). */
+/** Only trusted issuers are contacted, at a limited rate, because anybody can send a token that names an issuer (S98). */
 const FRESH_MIN_SECONDS = 60;
 /** A key that its issuer has removed is rejected after at most this long. */
 const FRESH_MAX_SECONDS = 60 * 60;
 const FRESH_DEFAULT_SECONDS = 10 * 60;
-/** Also after a search for a missing key. */
+/** The pause after a failed fetch, and after a search for a missing key. */
 const RETRY_AFTER_MS = 5_000;
 const ISSUERS_MAX = 500;
 
@@ -24,7 +24,7 @@ type Entry = {
 
 const issuers = new Map<string, Entry>();
 
-/** @param isKeyUnknown a token names a key that is not cached */
+/** @param isKeyUnknown true if a token names a key that is not cached */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
   const entry = entryOf(issuer);
   if (entry.request) return entry.request;
@@ -72,7 +72,10 @@ type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined
 
 const KEYS_MAX = 100;
 
-/** OpenID Connect Discovery §4 and §4.3. Anybody can be an issuer with keys that take too long to verify with (S137). */
+/**
+ * OpenID Connect Discovery §4 and §4.3. Costly keys are left out, because anybody can be an issuer whose keys take too long to
+ * verify with (S137).
+ */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { value: document } = await fetchJson(address, "the issuer's discovery document");
@@ -91,12 +94,12 @@ export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
 }
 
 const MAX_BODY_BYTES = 128 * 1024;
-/** A job waits for two of these, one after the other. */
+/** A job waits for two fetches, one after the other. */
 const DEADLINE_MS = 2_500;
 
 type FetchedJson = {
   value: Record<string, unknown>;
-  /** Undefined without Cache-Control. */
+  /** Undefined if there is no Cache-Control. */
   maxAgeSeconds: number | undefined;
 };
 
@@ -105,7 +108,7 @@ export class IssuerUnusable extends Error {
   override name = "IssuerUnusable";
 }
 
-/** Through core/outbound, which refuses private addresses (S98, S117). */
+/** Uses core/outbound, which refuses private addresses (S98, S117). */
 async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   const result = await sendRequest({
     url,

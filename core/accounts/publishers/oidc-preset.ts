@@ -35,7 +35,7 @@ export const oidc: Preset = {
   run: ["sub"],
 };
 
-/** The protocol checks these claims. As conditions, they would always or never match. */
+/** The protocol checks these claims. As conditions, they would either always match or never. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;

@@ -1,4 +1,4 @@
-/** Compared as text: numbers and booleans in JSON form. */
+/** Values are compared as text. Numbers and booleans have their JSON form. */
 export type Claims = Readonly<Record<string, string>>;
 
 export type PresetField = Readonly<{
@@ -12,11 +12,11 @@ export type PresetField = Readonly<{
 }>;
 
 export type Preset = Readonly<{
-  /** `<label> [OIDC]` is the author of its commits. */
+  /** The author of the job's commits is `<label> [OIDC]`. */
   label: string;
   fields: readonly PresetField[];
   read(values: Readonly<Record<string, string | undefined>>): { issuer: string; claims: Claims };
-  /** Claims that never name two repositories or owners, even after renaming or recreation (S100). */
+  /** The claims that never stand for two repositories or owners, even after renaming or recreation (S100). */
   immutable: readonly string[];
   run: readonly string[];
 }>;

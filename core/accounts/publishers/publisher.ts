@@ -7,7 +7,7 @@ export type TrustedPublisher = {
   preset: PresetName;
   issuer: string;
   claims: Claims;
-  /** Recorded on first use (S100). */
+  /** Claims that were recorded on first use (S100). */
   pinned: Claims;
   /** Null if the operator's command set it up. */
   createdById: string | null;
@@ -48,7 +48,7 @@ export function toPublisher(row: Row): TrustedPublisher {
 
 export function pipelineOf({ preset, claims }: Pick<TrustedPublisher, "preset" | "claims">): string {
   const { label, run } = presets[preset];
-  // JSONB sorts claims by the length of their names, so the first one is often the branch.
+  // JSONB sorts claims by the length of their names, so the first one is often the branch, which is not shown.
   const names = [...run.slice(0, 1), ...Object.keys(claims)].filter((name) => !["ref", "environment", "sub"].includes(name));
   const name = names.find((one) => Object.hasOwn(claims, one));
   return (name && claims[name]) ?? label;

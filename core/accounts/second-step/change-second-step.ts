@@ -11,7 +11,7 @@ import { lockLiveUser } from "../users/find-user.ts";
 import { hasSecondStep, organizationsRequiringSecondStep, requireLossConfirmed } from "./find-second-step.ts";
 
 type SecondStepChange = {
-  /** The email to the owner, as sentences. Null if the change does not affect security. */
+  /** The text of the email to the owner. Null if the change does not affect security. */
   message: string | null;
   closes?: readonly string[];
   from: RequestOrigin;
@@ -21,7 +21,7 @@ type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void
 
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
-/** Each time writes into the log of every organization that requires a second step. */
+/** Each change writes an entry into the log of every organization that requires a second step. */
 export const TOGGLES_PER_HOUR = 10;
 
 /**

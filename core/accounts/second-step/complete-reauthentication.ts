@@ -26,7 +26,7 @@ export async function reauthenticateWithoutPassword(actor: Person, from: Request
   });
 }
 
-/** Doors pass the result to `continueSignIn` (S113). */
+/** Doors must pass the result to `continueSignIn` (S113). */
 export async function completeReauthentication(
   tx: Db,
   actor: Person,

@@ -8,7 +8,7 @@ import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLi
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 
-/** A separate counter, so that exhausted codes do not block the owner's recovery codes. */
+/** Recovery codes have a counter of their own, so that exhausted codes do not block the owner's recovery codes. */
 const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
 
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
@@ -21,7 +21,7 @@ type SecondStepAttempt = {
   succeeded: () => Promise<void>;
 };
 
-/** S115. A passkey cannot be guessed, so it counts by address only. */
+/** S115: a passkey cannot be guessed, so it counts by address only. */
 export async function countSecondStepAttempt(
   userId: string,
   kind: SecondStepKind,
@@ -56,7 +56,7 @@ function countersOf(userId: string): Record<SecondStepKind, Counter[]> {
   };
 }
 
-/** Each challenge is a row, and anybody may ask for one. */
+/** Challenges are limited, because each is a row and anybody may ask for one. */
 export async function countChallenge(from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("passkey-challenge", from.ip, CHALLENGE_LIMIT);
 }

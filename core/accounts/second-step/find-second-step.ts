@@ -62,7 +62,7 @@ export async function listSignInRequirements(userId: string): Promise<SignInRequ
   return rows;
 }
 
-/** A recovery code is not a second step. The view `member_standing` has the same condition. */
+/** A recovery code is not a second step. Must have the same condition as the view `member_standing`. */
 export async function hasSecondStep(userId: string, tx: Db = db()): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ has: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM passkey WHERE user_id = ${userId})

@@ -24,11 +24,11 @@ export type SecondStepProof =
 export type FinishSecondStepInput = {
   token: string | undefined;
   proof: SecondStepProof;
-  /** Replaced by a sign-in (S34), renewed by a reauthentication. */
+  /** The browser's session, which a sign-in replaces (S34) and a reauthentication renews. */
   session: string | undefined;
 };
 
-/** A wrong response leaves the step pending for another attempt. */
+/** After a wrong response, the step stays pending for another attempt. */
 export async function finishSecondStep(
   { token, proof, session }: FinishSecondStepInput,
   from: RequestOrigin,
@@ -38,7 +38,7 @@ export async function finishSecondStep(
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // A response uses up its challenge even if the transaction fails.
+    // The passkey is verified before the transaction, because its challenge must be used up even if the transaction fails.
     if (proof.kind === "passkey") await verifyPasskeyProof(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
@@ -74,7 +74,7 @@ async function acceptProof(tx: Db, userId: string, proof: SecondStepProof, from:
   return "otp";
 }
 
-/** `mfa` only if two factors were shown here. */
+/** `mfa` is added only if the user showed two factors here. */
 function withSecond(first: readonly AuthenticationMethod[], second: AuthenticationMethod): AuthenticationMethod[] {
   return first.length > 0 ? [...first, second, "mfa"] : [second];
 }
@@ -83,10 +83,10 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller has passed the first step, and may not be the account's owner. */
+/** The caller has passed the first step, but may not be the account's owner. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Wrong passkeys are unlimited, so beyond a limit only the service's log has them (S144).
+    // The number of wrong passkeys is not limited, so beyond a limit only the service's log has them (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
@@ -95,7 +95,7 @@ async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: 
   });
 }
 
-/** RFC 6238 §5.2: of several parallel uses, one succeeds. */
+/** RFC 6238 §5.2: only one of several parallel uses of a code succeeds. */
 async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);

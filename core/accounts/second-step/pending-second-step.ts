@@ -8,20 +8,20 @@ import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 
 export type PendingSecondStep = { step: "second-step"; userId: string; token: string; expiresAt: Date };
 
-/** @param sessionId the session to reauthenticate (S113), null for a sign-in */
+/** @param sessionId the session to reauthenticate (S113), or null for a sign-in */
 export async function openSecondStep(
   tx: Db,
   userId: string,
   { methods, sessionId }: { methods: readonly AuthenticationMethod[]; sessionId: string | null },
 ): Promise<PendingSecondStep> {
-  // An attacker who knows the password must not end the owner's sign-in by beginning again.
+  // The subject is unique, because an attacker who knows the password must not end the owner's sign-in by beginning again.
   const data = { methods: [...methods], sessionId };
   const token = await issueOneTimeToken(tx, { purpose: "second-step", userId, subject: newId(), data });
   return { step: "second-step", userId, token, expiresAt: new Date(Date.now() + oneTimeTokenSeconds["second-step"] * 1000) };
 }
 
 export type FoundSecondStep = OneTimeTokenData["second-step"] & {
-  /** Challenges are bound to this id, not to the token. */
+  /** Challenges are bound to this ID, not to the token. */
   id: string;
   userId: string;
 };
@@ -67,7 +67,7 @@ export async function findSecondStepOffer(userId: string): Promise<SecondStepOff
   };
 }
 
-/** As the session's cookie (S111), but valid only for minutes. */
+/** Like the session's cookie (S111), but valid only for minutes. */
 type ShortLivedCookie = ReturnType<typeof siteSessionCookie>;
 
 export function secondStepCookie(): ShortLivedCookie {

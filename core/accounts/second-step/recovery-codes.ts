@@ -13,7 +13,7 @@ import { hasSecondStep } from "./find-second-step.ts";
 
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
-/** Only hashes are stored, so the codes can be read only now. */
+/** The codes can be read only now, because only hashes are stored. */
 export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
@@ -56,7 +56,7 @@ export async function recoveryCodeHashes(tx: Db, userId: string, code: string): 
   return Promise.all(salts.map((salt) => hashRecoveryCode(code, salt)));
 }
 
-/** For codes without a stored salt. A rotation of SECRET_KEY stores the salt. */
+/** The salt for codes that have no stored one. A rotation of SECRET_KEY stores the salt. */
 export function deriveSalt(key: Buffer, userId: string): Buffer {
   return createHmac("sha256", key).update(userId).digest().subarray(0, SALT_BYTES);
 }

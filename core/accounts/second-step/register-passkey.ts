@@ -18,12 +18,12 @@ import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistrati
 
 const PASSKEYS_MAX = 20;
 
-/** A key for ML-DSA-44, the longest of the algorithms that we request, has about 1,330 bytes. */
+/** The longest key of the requested algorithms, for ML-DSA-44, has about 1,330 bytes. */
 const PUBLIC_KEY_MAX_BYTES = 2_000;
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/** WebAuthn Level 3 §5.4. Requests no attestation: we trust the user's choice of manufacturer. */
+/** WebAuthn Level 3 §5.4. Requests no attestation, because every manufacturer is accepted. */
 export async function beginPasskeyRegistration(
   actor: Person,
   from: RequestOrigin,
@@ -38,7 +38,7 @@ export async function beginPasskeyRegistration(
   return generateRegistrationOptions({
     rpName: name,
     rpID: id,
-    // Our id stays when the address changes, and reveals nothing about the user (§14.6.1).
+    // The user's ID stays when the address changes, and reveals nothing about the user (§14.6.1).
     userID: Uint8Array.from(Buffer.from(userId)),
     userName: user.username,
     userDisplayName: user.fullName || user.username,

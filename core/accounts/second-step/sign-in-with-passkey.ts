@@ -35,7 +35,7 @@ export async function askForPasskeyAsSecondStep(
   return ask({ for: "second-step", userId: pending.userId, boundTo: pending.id }, "preferred");
 }
 
-/** S113. The device must verify its user. */
+/** See S113. The device must verify its user. */
 export async function askForPasskeyToReauthenticate(
   actor: Person,
   from: RequestOrigin,
@@ -57,13 +57,17 @@ async function ask(terms: ChallengeTerms, userVerification: "required" | "prefer
 
 type SignInWithPasskeyInput = {
   response: unknown;
-  /** Login CSRF: a response made elsewhere signs nobody in here. */
+  /**
+   * The challenge of this browser's cookie. Without it, a response made elsewhere could sign the user in to a stranger's account
+   * (login CSRF).
+   */
   challenge: string | undefined;
   replaces: string | undefined;
 };
 
 /**
- * Counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the same work.
+ * The passkey counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the
+ * same work.
  */
 export async function signInWithPasskey(
   { response, challenge, replaces }: SignInWithPasskeyInput,

@@ -4,14 +4,14 @@ import { env } from "../../env.ts";
 // RFC 6238 with the default values of authenticator apps.
 const SETTINGS = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 
-/** Clocks differ, and typing takes time (RFC 6238 §5.2). */
+/** The codes before and after are accepted too, because clocks differ and typing takes time (RFC 6238 §5.2). */
 const WINDOW_STEPS = 1;
 
 const SECRET_BYTES = 20; // RFC 4226 §4: 160 bits
 
 export const TOTP_SEAL = "totp";
 
-/** In base32. */
+/** The secret is in base32. */
 export function newTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
@@ -20,7 +20,10 @@ export function totpUri(secret: string, username: string): string {
   return new TOTP({ ...SETTINGS, issuer: env().BRAND_NAME, label: username, secret: Secret.fromBase32(secret) }).toString();
 }
 
-/** Undefined if the code is incorrect. The caller must accept each step only once (RFC 6238 §5.2). */
+/**
+ * The caller must accept each step only once (RFC 6238 §5.2).
+ * @returns undefined if the code is incorrect
+ */
 export function matchingStep(secret: string, code: string, at = Date.now()): number | undefined {
   const token = code.replace(/\s/g, "");
   if (!/^\d{6}$/.test(token)) return undefined;

@@ -10,7 +10,7 @@ import { changeSecondStep } from "./change-second-step.ts";
 import { countSecondStepAttempt } from "./count-second-step-attempt.ts";
 import { matchingStep, newTotpSecret, TOTP_SEAL, totpUri } from "./totp-code.ts";
 
-/** A current app works until `confirmTotp` has accepted a first code (S113). */
+/** The current app works until `confirmTotp` has accepted a first code of the new one (S113). */
 export async function startTotpEnrolment(actor: Person): Promise<void> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });

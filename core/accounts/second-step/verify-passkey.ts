@@ -19,7 +19,7 @@ type VerifiedPasskey = { userId: string; passkeyId: string };
 /**
  * WebAuthn Level 3 §7.2.
  * @param terms if `userId` is null, the passkey itself identifies the user
- * @param isVerificationRequired for a passkey that counts as both steps
+ * @param isVerificationRequired true if the passkey counts as both steps
  */
 export async function verifyPasskey(
   answer: unknown,
@@ -44,7 +44,7 @@ export async function verifyPasskey(
       counter: Number(passkey.counter),
     },
   }).catch((error: unknown) => {
-    // A counter that goes back may indicate a cloned authenticator (§6.1.1).
+    // A counter that goes back may mean that the authenticator was cloned (§6.1.1).
     log().warn({ err: error, userId: passkey.userId, passkeyId: passkey.id }, "passkey refused");
     throw passkeyRefused(error);
   });
@@ -53,7 +53,7 @@ export async function verifyPasskey(
   return { userId: passkey.userId, passkeyId: passkey.id };
 }
 
-/** §7.2 step 6: if no user was known before, the user named by the passkey must be its owner. */
+/** §7.2 step 6: the user that the passkey names must own the passkey. */
 function requireOwnHandle(userHandle: string | undefined | null, { userId }: Passkey, terms: ChallengeTerms): void {
   if (!userHandle && terms.userId !== null) return;
   const named = Buffer.from(userHandle ?? "", "base64url").toString();
@@ -71,12 +71,12 @@ async function recordUse({ id, counter }: Passkey, { newCounter, credentialBacke
   if (count !== 1) throw passkeyRefused();
 }
 
-/** `boundTo`: the session or pending sign-in that requested the challenge. */
+/** `boundTo` is the session or pending sign-in that requested the challenge. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
-/** 256 random bits (WebAuthn Level 3 §13.4.3). */
+/** The challenge has 256 random bits (WebAuthn Level 3 §13.4.3). */
 export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
-  // A unique subject: a second tab must not invalidate the first one's challenge.
+  // The subject is unique, because a second tab must not invalidate the first one's challenge.
   const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
   const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
   return Uint8Array.from(Buffer.from(challenge, "base64url"));
@@ -86,7 +86,7 @@ const clientData = z.object({ challenge: z.string().max(200) });
 
 /**
  * Uses the challenge up even if the response is wrong.
- * @returns the challenge, in base64url
+ * @returns the challenge in base64url
  */
 export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
@@ -158,7 +158,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
-/** The same error for every passkey that does not sign in (S115). */
+/** Every passkey that does not sign in gets this error (S115). */
 export function passkeyRefused(cause?: unknown): ServiceError {
   return new ServiceError("unauthorized", "This passkey did not work. Try again, or use another method.", { cause });
 }
@@ -169,7 +169,7 @@ export function relyingParty(): { id: string; name: string; origin: string } {
   return { id: new URL(ORIGIN).hostname, name: BRAND_NAME, origin: ORIGIN };
 }
 
-/** Browsers support passkeys only for a named host, by https or on the local machine. */
+/** Browsers support passkeys only for a host with a name, over https or on the local machine. */
 export function arePasskeysAvailable(): boolean {
   const { protocol, hostname } = new URL(env().ORIGIN);
   const isNamed = isIP(hostname.replace(/^\[|\]$/g, "")) === 0;

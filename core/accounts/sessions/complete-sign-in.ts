@@ -8,19 +8,19 @@ import { endSiteSessionByToken } from "./end-site-session.ts";
 import { type AuthenticationMethod, renewSiteSession, type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
 type FirstStep = {
-  /** None if an identity provider authenticated the user. */
+  /** Empty if an identity provider authenticated the user. */
   methods: readonly AuthenticationMethod[];
   provedBy: "password" | "passkey" | "provider";
   providerId?: string;
-  /** A provider's authentication may be older or prove less (S113). */
+  /** Set for a provider, whose authentication may be older or prove less (S113). */
   provedAt?: Date;
-  /** This session becomes invalid (S34). */
+  /** The session that becomes invalid (S34). */
   replaces?: string | undefined;
 };
 
 export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSession) | PendingSecondStep;
 
-/** Doors pass the outcome to `continueSignIn` (app/_server/continue-sign-in.ts). */
+/** Doors must pass the outcome to `continueSignIn` (app/_server/continue-sign-in.ts). */
 export async function completeSignIn(tx: Db, userId: string, first: FirstStep, from: RequestOrigin): Promise<SignInOutcome> {
   await lockForSignIn(tx, userId);
   if (await hasSecondStep(userId, tx)) return openSecondStep(tx, userId, { methods: first.methods, sessionId: null });

@@ -24,7 +24,7 @@ export async function signOutElsewhere(userId: string, keepSessionId: string, fr
   });
 }
 
-/** S113. Another user's session is `not_found` too (S136). */
+/** See S113. Another user's session is `not_found` too (S136). */
 export async function endSiteSession(userId: string, sessionId: string, from: RequestOrigin = noOrigin): Promise<void> {
   if (!isId(sessionId)) throw notFound("Session");
   await db().$transaction(async (tx) => {
@@ -37,14 +37,14 @@ export async function endSiteSession(userId: string, sessionId: string, from: Re
   });
 }
 
-/** On sign-out, or when another user signs in in the same browser (S34). */
+/** For a sign-out, or when another user signs in in the same browser (S34). */
 export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }
 
 /**
  * See S113.
- * @returns how many were ended
+ * @returns how many sessions were ended
  */
 export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {
   const { count } = await tx.siteSession.updateMany({
@@ -54,7 +54,7 @@ export async function endOtherSiteSessions(userId: string, keepSessionId: string
   return count;
 }
 
-/** After a password reset, and when the user is disabled (S112). */
+/** For a password reset, or when the user is disabled (S112). */
 export async function endAllSiteSessions(userId: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { userId, endedAt: null }, data: { endedAt: new Date() } });
 }

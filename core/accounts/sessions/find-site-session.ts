@@ -10,9 +10,9 @@ import {
 export type SiteSession = {
   id: string;
   userId: string;
-  /** When the user last authenticated (S113). */
+  /** The time of the last authentication (S113). */
   authenticatedAt: Date;
-  /** RFC 8176. */
+  /** The methods of RFC 8176. */
   methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
@@ -28,7 +28,7 @@ export type SiteSession = {
 
 type Row = Omit<SiteSession, "user"> & SiteSession["user"] & { sessionId: string; isSeenLongAgo: boolean };
 
-/** Undefined if the session is over or its user is disabled (S112). */
+/** @returns undefined if the session is over or its user is disabled (S112) */
 export async function findSiteSession(token: string): Promise<SiteSession | undefined> {
   const { rows } = await pool().query<Row>({
     name: "find-site-session",
@@ -76,7 +76,7 @@ async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   return rows[0]?.expiresAt ?? expiresAt;
 }
 
-/** For something created in a session and used outside it, such as a URL. */
+/** Finds the user for something that was created in a session and is used outside of it, such as a URL. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

@@ -11,7 +11,7 @@ export type ListedSiteSession = {
 
 const LIST_MAX_ROWS = 100;
 
-/** The most recently used first (S113). */
+/** The most recently used sessions come first (S113). */
 export async function listSiteSessions(userId: string): Promise<ListedSiteSession[]> {
   const rows = await db().siteSession.findMany({
     where: { userId, endedAt: null, expiresAt: { gt: new Date() } },

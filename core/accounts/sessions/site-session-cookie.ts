@@ -7,8 +7,8 @@ export type SiteSessionCookie = {
 };
 
 /**
- * S111. `__Host-`: subdomains and plain http pages cannot set the cookie. Cookies ignore ports, so the name contains ORIGIN's
- * port.
+ * S111: with `__Host-`, subdomains and plain http pages cannot set the cookie. The name contains ORIGIN's port, because cookies
+ * ignore ports.
  */
 export function siteSessionCookie(): SiteSessionCookie {
   const { protocol, port } = new URL(env().ORIGIN);

@@ -7,8 +7,8 @@ import { newId } from "../../ids.ts";
 export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
- * Session fixation (S34): never a token that the browser sent (S111). Sign-ins go through `completeSignIn`, which asks for the
- * second step.
+ * Never uses a token that the browser sent, because of session fixation (S34, S111). Sign-ins must use `completeSignIn`, which
+ * asks for the second step.
  */
 export async function startSiteSession(
   userId: string,
@@ -50,7 +50,7 @@ export async function renewSiteSession(
   const live = { tokenHash: hashToken(token), userId, endedAt: null, expiresAt: { gt: now } };
   const before = await tx.siteSession.findFirst({ where: live, select: { authenticatedAt: true, methods: true } });
   if (!before) return undefined;
-  // A provider's older authentication does not replace a newer one here.
+  // An older authentication at a provider does not replace a newer one here.
   const proof = before.authenticatedAt > authenticatedAt ? before : { authenticatedAt, methods: [...methods] };
   const renewed = newToken();
   const expiresAt = new Date(now.getTime() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
@@ -70,13 +70,13 @@ export async function renewSiteSession(
   return count === 1 ? { token: renewed, expiresAt } : undefined;
 }
 
-/** RFC 8176 §2. `pop` is of OpenID Connect EAP. */
+/** The values of RFC 8176 §2. `pop` comes from OpenID Connect EAP. */
 export type AuthenticationMethod = "pwd" | "otp" | "pop" | "mfa";
 
 /** See S112. */
 export const SITE_SESSION_INACTIVITY_SECONDS = 14 * 24 * 60 * 60;
 
-/** However much the session is used (S112). */
+/** A session ends after this time, however much it is used (S112). */
 export const SITE_SESSION_ABSOLUTE_SECONDS = 90 * 24 * 60 * 60;
 
 export const LAST_SEEN_RESOLUTION_SECONDS = 60;

@@ -63,7 +63,7 @@ export async function anotherSession(userId: string): Promise<{ token: string; a
   return { token, actor: personActor(session) };
 }
 
-/** As many entries as the audit log accepts in an hour (S144). */
+/** Writes as many entries as the audit log accepts in an hour (S144). */
 export async function fillAuditHour(userId: string): Promise<void> {
   await pool().query(
     `INSERT INTO audit_event (id, type, actor_id, created_at)

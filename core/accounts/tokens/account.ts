@@ -15,14 +15,14 @@ export type TokenOrganization = {
   fullName: string;
   plan: string | null;
   role: OrganizationRole;
-  /** Until these are met, the member cannot access the organization's resources. */
+  /** Until these requirements are met, the member cannot access the organization's resources. */
   restrictions: SecurityRestriction[];
 };
 
 export const ACCOUNT_FIELDS = `'id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
   'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website`;
 
-/** For `member_standing m JOIN organization o`. */
+/** For a query from `member_standing m JOIN organization o`. */
 export const organizationsJson = (
   tokenId: "t.id" | "g.id",
 ): string => `coalesce(json_agg(json_build_object('id', o.id, 'name', o.name,

@@ -6,7 +6,10 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** If the operator's command trusted it, the repository's owner or the user as whom the job reads. */
+  /**
+   * The user who trusted the publisher. If the operator's command did, this is the repository's owner, or the user as whom the
+   * job reads.
+   */
   trustedById: string;
   preset: string;
   description: string;
@@ -29,13 +32,13 @@ const find = (by: "token_hash" | "id") => `
    WHERE t.${by} = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
-/** Undefined also if the publisher, the repository or the account is gone or disabled (S99, S112). */
+/** @returns undefined also if the publisher, the repository or the account is gone or disabled (S99, S112) */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: find("token_hash"), values: [hashToken(token)] });
   return rows[0];
 }
 
-/** As `findCiToken`, for a right that was derived from the token. */
+/** Like `findCiToken`, for a right that was derived from the token. */
 export async function findCiTokenById(id: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token-by-id", text: find("id"), values: [id] });
   return rows[0];

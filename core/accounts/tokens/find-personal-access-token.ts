@@ -14,7 +14,7 @@ type PersonalAccessToken = {
   account: TokenAccount & { organizations: TokenOrganization[] };
 };
 
-// At most one write a minute for each token.
+// The time of the last use is written at most once a minute for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 const FIND = `
@@ -26,7 +26,7 @@ const FIND = `
     FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
 
-/** Undefined also if the user is disabled (S112). */
+/** @returns undefined also if the user is disabled (S112) */
 export async function findPersonalAccessToken(token: string): Promise<PersonalAccessToken | undefined> {
   const { rows } = await pool().query<PersonalAccessToken & { isUsedLongAgo: boolean }>({
     name: "find-personal-access-token",

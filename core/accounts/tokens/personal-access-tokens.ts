@@ -19,11 +19,11 @@ const TOKENS_MAX_PER_USER = 100;
 type NewPersonalAccessToken = {
   name: string;
   scopes: readonly string[];
-  /** 1 to 366. Null for a token that works until it is revoked. */
+  /** From 1 to 366. Null for a token that works until it is revoked. */
   expiresInDays: number | null;
 };
 
-/** Shown only once (S55). */
+/** The token is shown only once (S55). */
 export async function createPersonalAccessToken(
   actor: Actor,
   userId: string,
@@ -98,7 +98,7 @@ export async function listPersonalAccessTokens(actor: Actor, userId: string): Pr
   }));
 }
 
-/** Another user's token is `not_found` too (S136). */
+/** Another user's token is `not_found` (S136). */
 export async function revokePersonalAccessToken(actor: Actor, tokenId: string, from: RequestOrigin): Promise<void> {
   if (!isId(tokenId)) throw notFound("Token");
   await db().$transaction(async (tx) => {

@@ -54,7 +54,7 @@ export async function changePassword(
   });
 }
 
-/** S113. For an account that was created with a provider. */
+/** For an account that was created with a provider (S113). */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
   const { userId, sessionId } = actor;
   await requirePermission(actor, "user.set_password", { userId }, { what: "User" });
@@ -97,7 +97,7 @@ async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; u
   return user;
 }
 
-/** S112. A person who reads the user's mail has only one of the two steps, so the second step stays. */
+/** The second step stays, because a person who reads the user's mail has only one of the two steps (S112). */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
   const link = await findOneTimeToken(token, "reset-password");
   const user = link?.userId ? await db().user.findUnique({ where: { id: link.userId, disabledAt: null } }) : null;

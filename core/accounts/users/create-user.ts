@@ -33,7 +33,7 @@ type NewUser = {
   isOperator?: boolean;
 };
 
-/** @param createdBy undefined for the new user, null for the operator's command */
+/** @param createdBy undefined for the new user, or null for the operator's command */
 export async function insertUser(
   tx: Db,
   user: NewUser,
@@ -74,7 +74,7 @@ export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** If empty, the username. */
+  /** If this is empty, it becomes the username. */
   fullName?: string;
 };
 

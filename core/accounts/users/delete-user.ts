@@ -10,7 +10,7 @@ import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
- * The handle stays, so that people who trust it do not end up at a stranger's account (S113). Doors call the hub's
+ * The handle stays, so that people who trust it do not end up at a stranger's account (S113). Doors must call the hub's
  * `deleteAccount`.
  * @param deleteRest deletes what else the user owns, in this transaction
  */
@@ -38,7 +38,7 @@ export async function deleteUser(
   });
 }
 
-/** Throws the error that `deleteUser` would throw at this moment, if any. */
+/** @throws the error that `deleteUser` would throw now, if any */
 export async function requireDeletable(actor: Actor, userId: string): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await inTransaction((tx) => findDeletable(tx, userId));

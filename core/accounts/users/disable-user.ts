@@ -7,7 +7,7 @@ import { conflict, notFound } from "#core/errors.ts";
 import { revokeInvitationsBy } from "../organizations/invitations.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
-/** S112. Disabling twice is not an error. */
+/** See S112. Disabling a disabled user is not an error. */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
@@ -57,7 +57,7 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
   });
 }
 
-/** Tokens stay. Disabling the user ends them too. */
+/** Ends sessions, but not tokens. Disabling the user ends both. */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -69,8 +69,8 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
 }
 
 /**
- * Revoked consents invalidate even a token that is being issued at this moment (S43, S112). The caller has locked the user's row
- * with `lockLiveUser`.
+ * A revoked consent invalidates even a token that is being issued at this moment (S43, S112). The caller must have locked the
+ * user's row with `lockLiveUser`.
  */
 export async function revokeEverything(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const revokedAt = new Date();
@@ -104,7 +104,7 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
     });
 }
 
-/** Of two operators who disable each other at once, only one may succeed. */
+/** If two operators disable each other at once, only one may succeed. */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
   const operators = await lockOperators(tx);
   if (operators.length === 1 && operators[0]?.id === userId) {
@@ -112,7 +112,7 @@ export async function requireOtherOperator(tx: Db, userId: string): Promise<void
   }
 }
 
-/** Locks in one order. Until the transaction ends, none of the operators loses the role or is disabled. */
+/** Always locks in the same order. Until the transaction ends, none of the operators loses the role or is disabled. */
 function lockOperators(tx: Db): Promise<{ id: string }[]> {
   return tx.$queryRaw`SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 }

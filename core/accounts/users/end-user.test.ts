@@ -69,8 +69,8 @@ const octoKite = { preset: "github", values: { repository: "octo/kite" } };
 describe.each([
   ["disableUser", disableUser],
   ["deleteUser", deleteUser],
-])("S99 S112 %s ends trusted publishers", (_, end) => {
-  test("those that the user added anywhere, and those of their own repositories, together with the jobs' tokens", async () => {
+])("S99 S112 %s ends the trusted publishers", (_, end) => {
+  test("that the user added anywhere, and those of the user's own repositories, together with the jobs' tokens", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const organization = await organizationOf(admin, [[writer, "write"]]);
     const [shared, own] = [await someRepo(admin, { owner: organization.name }), await someRepo(writer)];
@@ -94,7 +94,7 @@ describe.each([
     ]);
   });
 
-  test("one that is added at the same moment too", async () => {
+  test("including one that is added at the same moment", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const repo = await someRepo(admin, { owner: (await organizationOf(admin, [[writer, "write"]])).name });
     const queue = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [

@@ -39,7 +39,7 @@ export async function findUserByUsername(username: string): Promise<UserProfile 
   return row?.userId ? findUser(row.userId) : undefined;
 }
 
-/** Call this function before giving a user something that disabling the user takes away. */
+/** Call this before you give a user something that disabling the user takes away. */
 export async function lockLiveUser(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw notFound("User");

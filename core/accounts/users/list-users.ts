@@ -33,12 +33,12 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
   unverified: Prisma.sql`u.email_verified_at IS NULL`,
 };
 
-/** Ids begin with their time, so the primary key gives the order. An index serves prefixes. */
+/** IDs begin with their time, so the primary key gives the order. An index serves prefixes. */
 export async function listUsers(actor: Actor, { text = "", state, ...request }: UserSearch = {}): Promise<Page<ListedUser>> {
   await requirePermission(actor, "installation.operate", null, { what: "Users" });
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
   const where = Prisma.sql`${textWhere(text)} AND ${state ? stateWhere[state] : Prisma.sql`TRUE`}`;
-  // For a search by name, Postgres would otherwise scan the index of ids.
+  // With the plain order, Postgres would scan the index of IDs for a search by name.
   const order = text.trim() === "" ? Prisma.sql`u.id` : Prisma.sql`u.id COLLATE "C"`;
   const [[count], items] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM "user" u WHERE ${where}`,

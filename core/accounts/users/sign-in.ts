@@ -14,9 +14,9 @@ import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessio
 type SignInInput = {
   login: string;
   password: string;
-  /** The browser's cookie (known-device.ts). */
+  /** The value of the browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
-  /** This session becomes invalid (S34). */
+  /** The session that becomes invalid (S34). */
   replaces?: string;
 };
 
@@ -27,9 +27,9 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
-    // Without the login, because people enter their password there by mistake.
+    // The login is not logged, because people enter their password there by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
-    // Not awaited: the response time must not reveal that the account exists (S115).
+    // Not awaited, because the response time must not reveal that the account exists (S115).
     if (user) void recordFailure(user.id, from);
     throw wrongLogin();
   }
@@ -43,7 +43,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** Many addresses together can enter any number of wrong passwords (S144). */
+/** The entries are limited, because many addresses together can enter any number of wrong passwords (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>
@@ -59,7 +59,7 @@ function canonicalLogin(value: unknown): string {
 
 type Candidate = { id: string; passwordHash: string | null; disabledAt: Date | null };
 
-/** One query for every login, so that the time of an unknown login is the same. */
+/** One query is made for every login, so that the time of an unknown login is the same. */
 async function findByLogin(login: string): Promise<Candidate | undefined> {
   const { rows } = await pool().query<Candidate>({
     name: "find-user-by-login",
@@ -70,7 +70,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** A concurrent change of the password, or disabling, must also end the new session. */
+/** A concurrent change of the password or a disabled account must also end the new session. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

@@ -36,14 +36,14 @@ export async function setSignUpPolicy(
   });
 }
 
-/** The open invitation to whose page the user returns after signing up. */
+/** Finds the open invitation to whose page the user returns after signing up. */
 export async function invitationAt(returnTo: string | null | undefined): Promise<{ email: string } | undefined> {
   const token = /^\/invitations\/([\w-]+)$/.exec(returnTo ?? "")?.[1];
   const invitation = token ? await findInvitation(token) : undefined;
   return invitation?.state === "open" ? invitation : undefined;
 }
 
-/** Checked at sign-up, and again when the account is created (S113). */
+/** Call this at sign-up, and again when the account is created (S113). */
 export async function requireSignUp(email: { canonical: string }, returnTo: string | null | undefined): Promise<void> {
   if ((await readSignUpPolicy()).isOpen) return;
   const invitation = await invitationAt(returnTo);

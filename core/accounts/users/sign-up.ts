@@ -18,7 +18,7 @@ const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Creates nothing yet, so that no response reveals an existing account (S115).
+ * Creates no account yet, so that no response reveals an existing account (S115).
  * @param returnTo the path on this service to continue to
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
@@ -58,7 +58,7 @@ async function notifyOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean
 const RESENDS_OF_ADDRESS = { limit: 20, windowSeconds: 60 * 60 };
 const RESENDS_OF_MAILBOX = { limit: 3, windowSeconds: 60 * 60 };
 
-/** The response does not reveal whether a sign-up is waiting. */
+/** The response does not reveal whether a sign-up is pending. */
 export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {
   const email = parseEmailAddress(input.email);
   await consumeAddressThrottle("resend-sign-up", from.ip, RESENDS_OF_ADDRESS);

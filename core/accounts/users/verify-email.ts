@@ -17,10 +17,10 @@ import { insertUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
 type VerifyEmailInput = {
-  /** For a sign-up. */
+  /** Only for a sign-up. */
   password?: string;
   username?: string | undefined;
-  /** This session becomes invalid (S34). */
+  /** The session that becomes invalid (S34). */
   replaces?: string | undefined;
   actor?: Person | undefined;
 };
@@ -38,7 +38,7 @@ type VerifiedEmail =
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Somebody could sign up with another's address and have its owner press the button (S142). So the user must also prove the
+ * Somebody could sign up with another's address and have its owner press the button (S142), so the user must also prove the
  * password or hold the account.
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {

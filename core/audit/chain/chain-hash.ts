@@ -24,7 +24,7 @@ export type AuditSeal = {
 
 export const FIRST_PREVIOUS_HASH = Buffer.alloc(32);
 
-/** Of `audit_event`, as `e`. */
+/** The columns of `audit_event`, as `e`. */
 export const ENTRY_COLUMNS = `e.id, e.type, e.actor_id AS "actorId", e.org_id AS "orgId", e.client_id AS "clientId",
   e.subject_id AS "subjectId", e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt"`;
 
@@ -33,7 +33,7 @@ export function hashEntry(entry: AuditEntry): Buffer {
   return sha256({ id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt });
 }
 
-/** Contains the entry's hash, so that the chain outlives the contents of old entries. */
+/** A seal contains the entry's hash, so that the chain outlives the contents of old entries. */
 export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHash }: AuditSeal): Buffer {
   const hashes = { contentHash: contentHash.toString("hex"), previousHash: previousHash.toString("hex") };
   return sha256({ seq: seq.toString(), eventId, eventCreatedAt, ...hashes });

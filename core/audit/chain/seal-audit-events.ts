@@ -3,14 +3,14 @@ import { withConnection } from "../../db.ts";
 import { type AuditEntry, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSeal } from "./chain-hash.ts";
 
 const BATCH = 1_000;
-// Any number that is not used for another lock of ours.
+// The number is arbitrary, but no other lock of the service may use it.
 const SEAL_LOCK = 5_407_227;
 
 type Head = { seq: string; hash: Buffer };
 
 /**
  * An entry's own transaction puts the entry into `audit_unsealed`, so an entry that commits late is not skipped.
- * @param isWaiting waits for its turn instead of doing nothing
+ * @param isWaiting waits for the lock, instead of doing nothing if another process holds it
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
   return withConnection(async (client) => {
@@ -42,7 +42,7 @@ async function sealBatch(client: pg.PoolClient): Promise<number> {
   let previousHash = heads[0]?.hash ?? FIRST_PREVIOUS_HASH;
   const seals = [];
   for (const { isSealed, ...entry } of entries) {
-    // Only a change by hand causes this, and must not block the other entries.
+    // Only a change by hand can cause this. It must not block the other entries.
     if (isSealed) continue;
     seq += 1n;
     const seal = { seq, eventId: entry.id, eventCreatedAt: entry.createdAt, contentHash: hashEntry(entry), previousHash };

@@ -13,11 +13,11 @@ export type AuditFlaw = {
 export type AuditVerification = {
   flaw: AuditFlaw | undefined;
   verified: bigint;
-  /** Deleted by retention, according to the log itself. */
+  /** The number of entries that retention deleted, according to the log itself. */
   expired: number;
-  /** They get a seal within seconds. */
+  /** The number of new entries, which get a seal within seconds. */
   unsealed: number;
-  /** A head that is stored elsewhere proves later that no earlier entry has changed. */
+  /** If the operator stores this head elsewhere, it proves later that no earlier entry has changed. */
   head: AuditHead | undefined;
 };
 
@@ -26,7 +26,7 @@ const BATCH = 2_000;
 type Link = Omit<AuditSeal, "seq"> & { seq: string; hash: Buffer; entry: AuditEntry | undefined };
 type LinkRow = Omit<Link, "entry"> & AuditEntry;
 
-/** @param kept an earlier head, stored where nobody with access to the database can change it */
+/** @param kept an earlier head, from a place where nobody with access to the database can change it */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
   return withDirectConnection(async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -93,7 +93,7 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** Null if retention never deleted contents. */
+/** @returns null if retention never deleted contents */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event

@@ -29,7 +29,7 @@ export type NewCollection = {
   isPrivate?: boolean;
 };
 
-/** Returns the owner's existing collection of this title, so that a program can run again. */
+/** If the owner has a collection with this title, returns that one, so that a program can run again. */
 export async function createCollection(
   actor: Actor,
   input: NewCollection,
@@ -83,7 +83,7 @@ async function lockCollectionsOf(tx: Db, ownerId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`collections ${ownerId}`}, 0))`;
 }
 
-/** Absent properties stay unchanged. */
+/** Properties that are absent stay unchanged. */
 type CollectionChanges = {
   title?: string;
   description?: string | null;

@@ -17,7 +17,7 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** The collection is found only by the id after this part of the URL. */
+  /** The last part of the collection's URL. Only the ID at its end finds the collection. */
   slug: string;
   description: string | null;
   theme: Theme;

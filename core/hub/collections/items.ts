@@ -36,7 +36,7 @@ export async function addItem(actor: Actor, slug: string, { repo: name, note }: 
   });
 }
 
-/** Absent properties stay unchanged. */
+/** Properties that are absent stay unchanged. */
 type ItemChanges = {
   note?: string | null;
   /** Counts from 0, among the items that the actor may see. */

@@ -16,7 +16,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
   }
 }
 
-/** Oldest first. If there are more than `limit`, only the latest ones. */
+/** Lists the oldest first. If there are more than `limit`, only the latest are listed. */
 export async function listNewCommits(
   path: string,
   { sha, without, limit }: { sha: string; without: readonly (string | null)[]; limit: number },

@@ -15,7 +15,10 @@ import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** Deletes the commits first, so that the caller can try again. @param actorNow resolves the actor again before the refs change (S114) */
+/**
+ * The commits are deleted first, so that the caller can try again.
+ * @param actorNow resolves the actor again before the refs change (S114)
+ */
 export async function deleteDiscussion(
   actor: Actor,
   name: DiscussionName,

@@ -17,7 +17,7 @@ export type Discussion = {
   isLocked: boolean;
   authorId: string | null;
   author: Author;
-  /** A full ref name. Null unless this is a pull request. */
+  /** A full name of a ref. Null unless this is a pull request. */
   baseRef: string | null;
   mergeCommitSha: string | null;
   commentCount: number;

@@ -108,7 +108,7 @@ const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 async function idOf(handle: string): Promise<string> {
   const isPossible = handle.length <= 100 && !handle.includes("\0") && handle.isWellFormed();
   const row = isPossible ? await db().handle.findUnique({ where: { handle: handle.toLowerCase() } }) : null;
-  // An unknown name matches no author.
+  // An empty ID matches no author.
   return row?.userId ?? "";
 }
 

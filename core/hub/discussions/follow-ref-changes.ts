@@ -11,13 +11,16 @@ import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince 
 /** The transaction has the repository locked, and must end within 15 seconds even on a busy machine. */
 const PULL_REQUESTS_FOLLOWED = 50;
 
-/** `isMore`: there are more pull requests than one transaction updates. */
+/** `isMore` means that there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `party`: whose limit counts the shown commits. `at`: a moment before git changed the refs. */
+/** `party` is the one whose limit counts the shown commits. `at` is a time before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/** Call this with the repository locked. @returns the changes that are not applied, for example because git did not answer in time */
+/**
+ * Call this with the repository locked.
+ * @returns the changes that are not applied, for example because git did not answer in time
+ */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
@@ -68,7 +71,7 @@ async function followHeads(
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (party: string) => throttleKey("commits-shown", party);
 
-/** A change that leaves no trace would deceive the reviewers. */
+/** Changes above the limit are refused, because a change that leaves no trace would deceive the reviewers. */
 export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
   await requireBelowThrottle(commitsShown(party), COMMITS_SHOWN);
@@ -107,7 +110,7 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The later attempt does not find the pull requests updated now, because they are no longer open.
+  // Another attempt does not find the pull requests that were updated now, because they are no longer open.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
@@ -118,7 +121,7 @@ async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Always locks in the order of numbers. `isFull`: there may be more pull requests than one transaction updates. */
+/** Always locks in the order of numbers. `isFull` means that there may be more pull requests than one transaction updates. */
 async function lockPullRequests(
   tx: Db,
   repoId: string,

@@ -14,7 +14,7 @@ type NewTimelineEvent = { authorId: string | null } & (
 /** Each view of a discussion, which anybody may request, adds up the lengths of all events (S137). */
 const EVENTS_IN_DISCUSSION = 10_000;
 
-/** Omits commits that no longer fit, so that nobody can block a push or a merge by filling a pull request. */
+/** Leaves out commits that no longer fit, so that nobody can block a push or a merge by filling a pull request. */
 export async function insertEvents(
   tx: Db,
   discussionId: string,

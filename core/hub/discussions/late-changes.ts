@@ -23,16 +23,16 @@ export type LateChanges = {
   actor_id: string | null;
   party: string | null;
   changes: ChangeToFollow[];
-  /** A moment before git changed the refs. */
+  /** A time before git changed the refs. */
   happened_at: Date;
   due_at: Date;
   attempts: number;
 };
 
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
-/** Triples with each attempt, so that cheap questions do not wait for expensive ones. */
+/** The time triples with each attempt, so that cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** Lets other people's rows get their turn. */
+/** The pause after an attempt, in which other users' rows get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;
@@ -58,7 +58,7 @@ export async function followLater(
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // The owner is disabled, and may be enabled again.
+    // The owner is disabled, but may be enabled again.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: OWNER_DISABLED_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });

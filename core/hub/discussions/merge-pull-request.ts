@@ -26,7 +26,7 @@ import { type MergedCommits, setStatus } from "./properties.ts";
 
 type MergeInput = {
   comment?: unknown;
-  /** The head commit that the user has reviewed. No other is merged. */
+  /** The head commit that the user has reviewed. No other commit is merged. */
   headSha?: string | undefined;
   /** Moves the base to the head commit instead of creating a merge commit. */
   isFastForward?: boolean | undefined;
@@ -34,7 +34,10 @@ type MergeInput = {
 
 const ATTEMPTS = 4;
 
-/** @param actorNow resolves the actor again just before the refs change (S114) @returns the new commit of the base */
+/**
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @returns the new commit of the base
+ */
 export async function mergePullRequest(
   actor: Actor,
   name: DiscussionName,
@@ -75,7 +78,7 @@ export async function mergePullRequest(
       await recheckPermission(repo, actorNow, ask);
       const hold = await holdRoom(repo, quarantine);
       const change = { ref: baseRef, oldSha: baseSha, newSha };
-      // The change also requires that the pull request's own ref stays the same.
+      // The change also requires that the pull request's own ref is unchanged.
       const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
       const perform = async () => {
         await quarantine.release();
@@ -113,7 +116,7 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** Somebody may have closed the pull request at this very moment. */
+/** Somebody may have closed the pull request at this moment. */
 async function finish(
   actor: Actor,
   name: DiscussionName,

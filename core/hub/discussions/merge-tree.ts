@@ -17,7 +17,10 @@ const tries = walker<Merged>({ max: 200 });
 /** A merge writes whole files, so a few merges of long files could fill the disk (S137). */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
-/** Small trees can keep git busy for hours, so a merge holds a slot for walks (S137). @param objects the folder in which git writes */
+/**
+ * Small trees can keep git busy for hours, so a merge holds a slot for walks (S137).
+ * @param objects the folder in which git writes
+ */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
   const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
   return merges({ directory: path, of: [ours, theirs], walk });
@@ -58,7 +61,7 @@ async function merge(path: string, ours: string, theirs: string, options: MergeO
   await requireMergeTree(path);
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
-  // Exits with 1 if files conflict, and names them after the tree.
+  // If files conflict, git exits with 1 and names them after the tree.
   const output = await runWalkGit(path, args, { ...options, acceptedStatuses: [0, 1] });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };

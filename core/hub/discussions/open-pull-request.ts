@@ -23,7 +23,7 @@ type NewPullRequest = {
   largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
 
-/** Inserts the row before the ref, because the author can still push to a pull request without commits. */
+/** The row is inserted before the ref, because the author can still push to a pull request without commits. */
 export async function openPullRequest(
   actor: Actor,
   repo: Repo,
@@ -66,7 +66,7 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw conflict(`${change.ref} already exists. Try again.`);
   } catch (error) {
-    // The ref may exist although the recording failed. Then the pull request must stay.
+    // If the ref exists although the recording failed, the pull request must stay.
     if ((await resolveRef(path, change.ref)) !== newSha)
       await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;

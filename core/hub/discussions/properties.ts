@@ -30,7 +30,7 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment", comment);
-  // Thrown last, because the other reasons take precedence.
+  // The reason of the refs is thrown last, because all other reasons take precedence.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -46,7 +46,7 @@ export async function changeStatus(
   });
 }
 
-/** Asks git before the row is locked. */
+/** Git is asked before the row is locked. */
 async function missingRefReason(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
@@ -63,7 +63,7 @@ async function missingRefReason(actor: Actor, name: DiscussionName): Promise<str
 
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
-/** The caller has locked the discussion's row. */
+/** The caller must have locked the discussion's row. */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },

@@ -11,17 +11,17 @@ import type { MergedCommits } from "./properties.ts";
 export type PullRequestState = {
   headSha: string | null;
   baseSha: string | null;
-  /** Commits that only the pull request has. `behind`: commits that only the base has. */
+  /** `ahead` counts the commits that only the pull request has, and `behind` those that only the base has. */
   ahead: number;
   behind: number;
-  /** `nothing`: the base already contains all commits. `gone`: the commits or the base are gone. */
+  /** `nothing` means that the base already contains all commits. `gone` means that the commits or the base were deleted. */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";
   filesWithConflicts: string[];
 };
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/** Only readers of the content may see conflicts, which reveal whether a file has the lines that an author guessed. */
+/** Only users who can read the content may see conflicts, which reveal whether a file has the lines that an author guessed. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -55,7 +55,7 @@ async function countApart(path: string, headSha: string, baseSha: string): Promi
 
 type PullRequestRange = MergedCommits;
 
-/** @returns undefined when the commits were deleted or never pushed */
+/** @returns undefined if the commits were deleted or never pushed */
 export async function pullRequestRange(
   repo: Repo,
   { id, num, status, baseRef }: Pick<Discussion, "id" | "num" | "status" | "baseRef">,
@@ -79,7 +79,10 @@ async function mergedRange(discussionId: string): Promise<PullRequestRange | und
   return headSha ? { headSha, baseSha: baseSha ?? null } : undefined;
 }
 
-/** The caller has checked `repo.read_content`. @returns null when the commits are gone or the patch is too large */
+/**
+ * The caller must have checked `repo.read_content`.
+ * @returns null if the commits are gone or the patch is too large
+ */
 export async function readPullRequestPatch(repo: Repo, discussion: Discussion): Promise<string | null> {
   const range = await pullRequestRange(repo, discussion);
   if (!range) return null;

@@ -14,24 +14,24 @@ import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
 export type ChangeToFollow = RefChange & {
-  /** For the head of a pull request: the commit of the base. */
+  /** Set for the head of a pull request: the commit of the base. */
   baseSha?: string | null;
 };
 
 export type RefEffects = {
-  /** By the pull request's ref. */
+  /** The keys are refs of pull requests. */
   commits: Map<string, Commit[]>;
-  /** The commit of the base, by the pull request's ref. */
+  /** The commit of the base, by the ref of the pull request. */
   bases: Map<string, string | null>;
-  /** By the branch's ref: the head commits of merged pull requests, by number and in order of numbers. */
+  /** The head commits of merged pull requests, by number and in order of numbers, for each branch's ref. */
   merged: Map<string, Map<number, string>>;
   /** Includes refs for which git did not answer. */
   asked: Set<string>;
 };
 
 /**
- * The pushed commits decide how long git takes, so call this before anything is locked (S137). @param at a moment before git changed the
- * refs
+ * The pushed commits decide how long git takes, so call this before anything is locked (S137).
+ * @param at a time before git changed the refs
  */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
@@ -71,7 +71,7 @@ export async function readRefEffects(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** A pull request that has received the base's new commits since would look merged. */
+/** A pull request that received the base's new commits since then would look merged. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 

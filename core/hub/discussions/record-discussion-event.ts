@@ -33,7 +33,7 @@ export async function recordDiscussionEvent(
 
 type CommentEventPayload = Extract<EventPayload, { event: { scope: "discussion.comment" } }>;
 
-/** Stands for a deleted account. */
+/** The ID of a deleted account in payloads. */
 const NOBODY = "0".repeat(24);
 
 export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {

@@ -77,10 +77,10 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Without a limit, a user could fill a mailbox by means of their own repository. */
+/** Without a limit, an owner could fill a user's mailbox by means of their own repository. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
-/** These emails contain names that the sender chose, and the recipients have not requested them. */
+/** Limits emails that contain names that the sender chose, because the recipients have not requested them. */
 export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
 
 async function countAnswer<T>(
@@ -116,13 +116,13 @@ type Answered = {
   reason?: string | null;
 };
 
-/** A user who has not asked was given access; a user who had access has lost it. */
+/** A user who did not ask has been given access. A user who had access has lost it. */
 function answerTo(before: { status: string; hasAsked: boolean } | null, to: "accepted" | "rejected"): Answered["answer"] {
   if (to === "accepted") return before?.hasAsked ? "accepted" : "granted";
   return before?.status === "accepted" ? "removed" : "rejected";
 }
 
-/** To a user who asked for access to a gated repository, or was given it without asking. */
+/** The email to a user who asked for access to a gated repository, or was given it without asking. */
 function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
   const { fullName, type, isPrivate } = repo;
   const address = link(repoPath(type, fullName));

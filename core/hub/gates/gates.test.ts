@@ -125,7 +125,7 @@ describe("a manual gate", () => {
       (await listAccessRequests(ada.actor, nameOf(repo), { status })).items.map(({ user }) => user.email);
     expect(await emailSeen("pending")).toEqual([grace.email]);
     await decide(repo, "rejected");
-    expect(await emailSeen("rejected"), "S137 the address may have changed since").toEqual([null]);
+    expect(await emailSeen("rejected"), "a rejected user's current address is not shared").toEqual([null]);
     await expect(ask(grace, repo)).rejects.toMatchObject({ code: "forbidden" });
     await expect(withdrawAccessRequest(grace.actor, repo.id, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({ status: "rejected" });

@@ -32,18 +32,21 @@ export class LauncherEnded extends Error {
   override message = "the launcher of git ended";
 }
 
-/** Starting git from a large process would block that process for long (docs/decisions/080). */
+/**
+ * Git is started by a small process, because starting it from a large process would block that process for long
+ * (docs/decisions/080).
+ */
 export class GitLauncher {
   readonly #directory: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, LaunchedGit>();
   readonly #starting = new Set<string>();
-  /** These starts wait here, so that a start which is aborted meanwhile never happens. */
+  /** Starts wait here, so that a start that is aborted meanwhile never happens. */
   readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
-  /** @param onEnd is called when the launcher's process has ended; `launch` rejects from then on */
+  /** @param onEnd is called when the launcher's process has ended. After that, `launch` rejects. */
   static async start(onEnd: (error: Error) => void): Promise<GitLauncher> {
     const launcher = new GitLauncher(onEnd);
     try {
@@ -82,7 +85,11 @@ export class GitLauncher {
     this.#process.once("error", end).once("exit", () => end(new LauncherEnded()));
   }
 
-  /** @throws LauncherEnded; ServiceError `unavailable` when it took too long; Error when git cannot be started */
+  /**
+   * @throws LauncherEnded if the launcher has ended
+   * @throws ServiceError `unavailable` if the start took too long
+   * @throws Error if git cannot be started
+   */
   async launch(command: GitCommand, signal?: AbortSignal): Promise<GitProcess> {
     if (!this.#process.connected) throw new LauncherEnded();
     const id = randomUUID();
@@ -90,7 +97,7 @@ export class GitLauncher {
     const launched = new LaunchedGit(command.hasChannel ? 4 : 3, kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
-    // A hanging launcher is killed and replaced.
+    // A launcher that hangs is killed and replaced.
     launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
     this.#waiting.set(id, command);
     this.#startWaiting();
@@ -188,7 +195,7 @@ async function removeLeftDirectories(): Promise<void> {
   }
 }
 
-/** False for another user's sockets, which cannot be reached. */
+/** @returns false also for another user's sockets, which cannot be reached */
 function isDeserted(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

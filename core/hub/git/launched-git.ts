@@ -15,9 +15,9 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
-  /** Lowers the priority at once. */
+  /** The priority is lowered at once. */
   isLong?: boolean | undefined;
-  /** A fourth, bidirectional stream for a hook. */
+  /** Adds a fourth, bidirectional stream for a hook. */
   hasChannel?: boolean | undefined;
 };
 
@@ -56,7 +56,7 @@ export class LaunchedGit extends EventEmitter {
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
-    // Callers without a listener learn of the error from git's exit.
+    // Callers without a listener learn of the error when git exits.
     this.on("error", () => undefined);
   }
 
@@ -94,7 +94,7 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** Kills git first, because callers rely on git changing no ref after git's exit. */
+  /** Git is killed first, because callers rely on git changing no ref after its exit. */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
@@ -162,6 +162,6 @@ function killProcess(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

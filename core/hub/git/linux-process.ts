@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, setPriority } from "node:os";
 
-/** @param name below /proc @returns an empty string if the process has ended, or the system is not Linux */
+/**
+ * @param name the file's path below /proc
+ * @returns an empty string if the process has ended, or the system is not Linux
+ */
 export function readProcess(name: string): string {
   try {
     return readFileSync(`/proc/${name}`, "latin1");
@@ -14,19 +17,19 @@ export function readProcess(name: string): string {
 export const childrenOf = (pid: number): number[] =>
   readProcess(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 
-/** 0 to 19, or `idle` for the policy SCHED_IDLE. */
+/** A value from 0 to 19, or `idle` for the policy SCHED_IDLE. */
 export type Niceness = number | "idle";
 
 /**
- * A core that runs only `idle` processes counts as free, so one request does not wait behind them. `idle` processes get half of the cores,
- * because such a core takes over no waiting requests from others.
+ * A core that runs only `idle` processes counts as free, so requests do not wait behind them. Only half of the cores run `idle`
+ * processes, because such a core takes over no waiting requests from others.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, niceness === "idle" ? 19 : niceness);
     } catch {
-      // It may have ended already.
+      // The process may have ended already.
     }
   }
   if (niceness !== "idle") return;

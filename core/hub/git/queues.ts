@@ -10,17 +10,17 @@ export const requestMemory = fairQueue({ name: "git_request_memory", slots: 256 
 
 export const largeRequests = fairQueue({ name: "git_large_requests", slots: 16 });
 
-/** A slot is taken until the client has read the response. */
+/** A slot is held until the client has read the response. */
 export const fetches = fairQueue({ name: "git_fetches", slots: Math.max(48, cores * 12), waitMaxMs: 30_000 });
 
-/** Longer than PUSH_WANTED_GRACE_MS, for which a slow push may keep its slot. */
+/** The wait is longer than PUSH_WANTED_GRACE_MS, for which a slow push may keep its slot. */
 export const pushes = fairQueue({ name: "git_pushes", slots: Math.max(24, cores * 6), waitMaxMs: 90_000 });
 
-/** A slot is a git process for as long as a client reads. */
+/** A slot is a git process, which runs for as long as a client reads. */
 export const downloads = fairQueue({ name: "git_downloads", slots: 64, waitMaxMs: 30_000 });
 
 /** A page with pictures requests many objects at once, so requests may wait for long. */
 export const objectReads = fairQueue({ name: "git_objects", slots: 32, waitingMax: 256, waitMaxMs: 30_000 });
 
-/** Longer than WALK_MAX_MS, for which a walk may keep its slot. */
+/** The wait is longer than WALK_MAX_MS, for which a walk may keep its slot. */
 export const walks = fairQueue({ name: "git_walks", slots: Math.max(8, cores * 4), waitMaxMs: 30_000 });

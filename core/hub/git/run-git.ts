@@ -11,7 +11,7 @@ import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
 import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
-/** `stderr` has git's own message, not for users. */
+/** `stderr` is git's own message, which users must not see. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -57,14 +57,14 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeco
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Measured with lists of refs. */
+/** Reading output blocks the event loop for one millisecond per this many characters. */
 const CHARACTERS_PER_MS = 200_000;
 const TIMEOUT_MS = 60_000;
-/** For the few commands that must run while a row is locked. */
+/** The limits for the few commands that run while a row is locked. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Nothing in a repository or in the machine's configuration is executed.
+// Git must execute nothing that a repository or the machine's configuration names.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,
@@ -83,7 +83,7 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** `name=value`. Overrides the fixed settings. */
+  /** Each has the form `name=value`, and overrides the fixed settings. */
   config?: readonly string[];
   signal?: AbortSignal;
   /** Required for commands that read untrusted data. */
@@ -93,14 +93,14 @@ export type SpawnOptions = {
   niceness?: Niceness;
   isLong?: boolean;
   hasChannel?: boolean;
-  /** Afterwards, git with a channel and all its children get the lowest priority. */
+  /** After this time, a git with a channel and all its children get the lowest priority. */
   oldAfterMs?: number;
 };
 
 /** Mapped parts of packs must fit into the limited address space. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
-/** Any command may read pushed data, and short commands must go first (S137). */
+/** Any command may read pushed data, so git must not take time from the service itself (S137). */
 const NICENESS = 5;
 const CPU_SECONDS = 600;
 
@@ -115,7 +115,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // A relative path, because a shared file system would look up each folder of an absolute path over the network.
+    // The path is relative, because a shared file system would look up each folder of an absolute path over the network.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);
@@ -160,7 +160,7 @@ async function spawnHere(
 
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Without a status, the processor time or the machine's memory was used up. */
+/** A missing status means that the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;
@@ -185,7 +185,7 @@ export async function runGit(directory: string, args: readonly string[], options
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // For a command that ends before it has read everything, only its status counts.
+  // A command may end before it has read all of its input. Only its status counts.
   child.stdin.on("error", () => undefined);
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
@@ -201,9 +201,10 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * The lines that a git command writes, in portions: for output that grows with the pushed data. As one text, it could fill memory and block
- * the event loop. The request's caller is charged for them (S137). The command ends when its reader stops reading.
- * @throws GitFailed; RanOutOfTime
+ * Yields the output's lines in portions, because output that grows with the pushed data could fill memory. The request's caller
+ * is charged for the lines (S137). The command ends when the reader stops.
+ * @throws GitFailed if the command fails
+ * @throws RanOutOfTime if the command exceeds its limits
  */
 export async function* gitLines(
   directory: string,
@@ -231,7 +232,7 @@ export async function* gitLines(
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
       countWork(text.length / CHARACTERS_PER_MS);
-      // The unfinished line is not searched again, because a pushed line may have any length.
+      // A pushed line may have any length, so the unfinished line is not searched again.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

@@ -50,7 +50,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
   }
 }
 
-/** Longer than the three weeks for which clients remember, and resume, uploads. */
+/** Longer than three weeks, for which clients remember and resume uploads. */
 export const UNNAMED_XORB_DAYS = 30;
 
 async function forgetUnnamedXorbs(now: Date): Promise<void> {
@@ -87,11 +87,11 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
   await db().xetRemoval.delete({ where: { repoId } });
 }
 
-/** Under the lock, so that no repository gets the content at this moment. */
+/** Holds the location's lock, so that no repository gets the content at this moment. */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // Locks the row too, because a deletion that records the same leftover again does not take the location's lock.
+    // The row is locked too, because a deletion that records the same leftover again does not take the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

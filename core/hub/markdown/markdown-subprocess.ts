@@ -7,7 +7,7 @@ import { withoutFrontMatter } from "../repos/front-matter.ts";
 import type { MarkdownContext } from "./resolve-addresses.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
-/** Short texts can keep a parser busy for hours. */
+/** This runs in a subprocess, because short texts can keep a parser busy for hours. */
 export type RenderRequest = { text: string; context: MarkdownContext } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
@@ -22,7 +22,10 @@ answerInSubprocess((request: RenderRequest): string => {
 /** A page contains the HTML twice: in the document, and in the data for hydration. */
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/** React would create an object for each element, which blocks the event loop. @throws Error if the HTML is too large for a page */
+/**
+ * The result is one text, because React would create an object for each element, which blocks the event loop.
+ * @throws Error if the HTML is too large for a page
+ */
 function toHtml(tree: Root): string {
   const html = serialize(toParse5(tree) as DefaultTreeAdapterTypes.ParentNode);
   if (html.length > HTML_MAX_CHARACTERS) throw new Error("too large");

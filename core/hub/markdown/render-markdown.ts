@@ -7,7 +7,10 @@ const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/** A copy in a folder with a long name can be too large although the original is not. "Slow" and "too much" depend only on the content. */
+/**
+ * A copy in a folder with a long name can be too large although the original is not. "slow" and "too much" depend only on the
+ * content.
+ */
 type Verdict = "slow" | "too large" | "too much";
 
 // Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
@@ -40,16 +43,19 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/** @param language one of the common ones of `lowlight` @returns undefined if the result is too large or takes too long */
+/**
+ * @param language one of the common languages of `lowlight`
+ * @returns undefined if the result is too large or takes too long
+ */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });
 }
 
 type Keys = {
-  /** The content determines how long rendering takes. */
+  /** Only this text decides how long rendering takes. */
   content: string;
-  /** Everything that determines the result. */
+  /** Contains everything that the result depends on. */
   key: string;
   within: string;
 };

@@ -1,24 +1,24 @@
 import type { Element, ElementContent, Root } from "hast";
 
 export type MarkdownContext = {
-  /** Such as `/datasets/ada/tides`. Absent for a text outside a repository. */
+  /** For example `/datasets/ada/tides`. Absent for a text outside of a repository. */
   base?: string;
   revision?: string;
-  /** Without a slash at either end. */
+  /** The folder has no slash at either end. */
   folder?: string;
-  /** Different for each text on one page. Lower-case letters, digits and `-`. */
+  /** Must differ for each text on one page, and have only lower-case letters, digits and `-`. */
   idPrefix?: string;
 };
 
 export const DEFAULT_ID_PREFIX = "md-";
 
-/** While a URL is parsed as a browser parses it, this stands for the repository. */
+/** Stands for the repository while a URL is parsed as a browser parses it. */
 const HERE = "http://repository.invalid";
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * A page that loads images of other sites would tell those sites who reads it (S24).
- * @throws Error before a long folder name makes this slow, because the time must depend on the text alone
+ * A page that loaded images of other sites would tell those sites who reads it (S24).
+ * @throws Error if a long folder name would make this slow, because the time must depend on the text alone
  */
 export function resolveAddresses(tree: Root, context: MarkdownContext): void {
   const folder = folderOf(context);

@@ -17,7 +17,10 @@ const NODES_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
-/** The steps after the sanitizer must add nothing unsafe. @throws Error if the tree is too large or too deep */
+/**
+ * The steps after the sanitizer must add nothing unsafe.
+ * @throws Error if the tree is too large or too deep
+ */
 export function toSafeTree(text: string, context: MarkdownContext): Root {
   const { idPrefix = DEFAULT_ID_PREFIX } = context;
   const processor = unified()
@@ -149,7 +152,7 @@ function schemaOf(idPrefix: string): Schema {
       details: ["open"],
       section: ["dataFootnotes"],
     },
-    // Without its parent, such an element could close an element of the page.
+    // Outside of its parent, such an element could close an element of the page.
     ancestors: {
       ...Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
       li: ["ul", "ol"],
@@ -158,7 +161,7 @@ function schemaOf(idPrefix: string): Schema {
     },
     required: { input: { disabled: true, type: "checkbox" } },
     protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
-    // Without a prefix, an id could replace one of ours, or a property of `document`.
+    // Without a prefix, an ID could replace one of the page's, or a property of `document`.
     clobber: ["id", "name", "ariaDescribedBy", "ariaLabelledBy"],
     clobberPrefix: idPrefix,
     strip: ["script", "style", "template", "noscript", "iframe", "object", "title", "textarea", "select", "svg", "math"],

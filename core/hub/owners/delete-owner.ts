@@ -11,7 +11,10 @@ import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions, UPLOADS_AT_A_TIME } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** Most of a large account is deleted in portions before the account, so that the next attempt can continue after an interruption. */
+/**
+ * Most of a large account is deleted in portions before the account itself, so that another attempt can continue after an
+ * interruption.
+ */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const by = actorId(actor) === userId ? null : actorId(actor);
   await requireDeletable(actor, userId);
@@ -30,7 +33,7 @@ const ofUser = (userId: string) => Prisma.sql`user_id = ${userId}`;
 const isStoreOf = (userId: string) => Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NOT NULL`;
 const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
-/** An account can have very many rows in these tables. `change`: for rows that stay. */
+/** The tables in which an account can have very many rows. With `change`, rows are changed and stay. */
 const PORTIONS: readonly Portion[] = [
   // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
   { table: "repo", where: isStoreOf, most: UPLOADS_AT_A_TIME },
@@ -42,7 +45,10 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/** Each portion has a short transaction of its own. @returns the numbers for the audit log */
+/**
+ * Each portion has a short transaction of its own.
+ * @returns the numbers for the audit log
+ */
 async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
@@ -68,7 +74,10 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
   return removed;
 }
 
-/** Responses say `ghost` for null (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
+/**
+ * The rows stay without their author. Responses then say `ghost`
+ * (docs/specification/repositories-and-git.md#discussions-and-pull-requests).
+ */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });
@@ -87,7 +96,10 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 
 const REPOS_AT_A_TIME = 500;
 
-/** The caller has locked the owner's row, so that nothing is added meanwhile. @param actorId null if the actor is the deleted owner */
+/**
+ * The caller has locked the owner's row, so that nothing is added meanwhile.
+ * @param actorId null if the actor is the deleted owner
+ */
 async function removeOwned(
   tx: Db,
   ownerId: string,
@@ -126,7 +138,7 @@ const nextRepos = (tx: Db, ownerId: string): Promise<Repo[]> =>
 
 export type OwnedCounts = { repos: number; collections: number; apps: number; webhooks: number; members: number };
 
-/** The caller has checked that the actor may delete the organization. */
+/** The caller must have checked that the actor may delete the organization. */
 export async function countOwned(orgId: string): Promise<OwnedCounts> {
   const [repos, collections, apps, webhooks, members] = await Promise.all([
     db().repo.count({ where: { ownerId: orgId } }),

@@ -28,7 +28,7 @@ export type Mirror = {
   changed: Set<Mirrored>;
 };
 
-/** Writes only changes that may conflict with other repositories. The caller writes all others together. */
+/** Writes only changes that may conflict with other repositories. The caller writes all other changes together. */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);
@@ -96,7 +96,7 @@ async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promis
   if (!owner) throw notFound("Owner");
   const movedTo = { name: `${owner.handle}/${spelled}`, owner: { id: owner.id } };
   const before = { ...repo };
-  // If another repository gets this name at the same moment, the unique index finds it.
+  // If another repository gets this name at the same moment, the unique index finds the conflict.
   await tx.$executeRaw`SAVEPOINT move`;
   try {
     await tx.$executeRaw`

@@ -19,7 +19,7 @@ const sha = z
   .nullable()
   .transform((text) => (text === null || /^0+$/.test(text) ? null : text));
 
-/** All other properties except `headSha` are ignored. */
+/** All other properties are ignored, except `headSha`. */
 const repo = z
   .object({
     id: z
@@ -72,7 +72,7 @@ const comment = z.object({
 
 const updatedRef = z.object({ ref: z.string().max(500).startsWith("refs/", "must be a full name"), oldSha: sha, newSha: sha });
 
-/** Only these settings are stored. Others are passed on unchanged. */
+/** Only these settings are stored. Other settings are passed on unchanged. */
 const updatedConfig = z
   .object({
     private: z.boolean().optional(),
@@ -104,7 +104,7 @@ export type EventComment = z.infer<typeof comment>;
 
 export const eventKinds = Object.keys(schemas) as EventKind[];
 
-/** The end of a CloudEvents `type`, as in `com.example.repo.content.update`. */
+/** Finds the kind at the end of a CloudEvents `type`, such as `com.example.repo.content.update`. */
 export function kindOfType(type: string): EventKind | undefined {
   return eventKinds.find((kind) => {
     const ending = kind.replace(" ", ".");
@@ -117,7 +117,7 @@ export const eventOf = (kind: EventKind): { scope: EventScope; action: EventActi
   return { scope, action };
 };
 
-/** Zod compiles each new schema when it is first used. */
+/** The schemas are created once, because Zod compiles each new schema when it is first used. */
 const limited = new Map(
   eventKinds.map((kind) => [
     kind,

@@ -10,7 +10,7 @@ type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } 
 
 export type PayloadContext = {
   platform: Platform;
-  /** Before the event, for a move or a deletion. */
+  /** The repository as it was before the event, for a move or a deletion. */
   repo: Mirrored;
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;
@@ -75,7 +75,7 @@ function personId({ name, id }: EventPerson, { owners, platform }: PayloadContex
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** Always the same 24 hex digits (docs/specification/README.md#conventions). */
+/** Always gives the same 24 hex digits (docs/specification/README.md#conventions). */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

@@ -34,7 +34,7 @@ export async function createPlatform(
   return { id, name, source, token };
 }
 
-/** Sources of revoked platforms count too: an event of one platform could be mistaken for a duplicate of the other's. */
+/** Sources of revoked platforms count too, because an event of one platform could be mistaken for a duplicate of the other's. */
 async function requireFree(tx: Db, name: string, source: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('platforms', 0))`;
   const others = await tx.platform.findMany({ select: { name: true, source: true, revokedAt: true } });
@@ -51,7 +51,7 @@ async function requireFree(tx: Db, name: string, source: string): Promise<void> 
   }
 }
 
-/** The previous token works for another day, so that no event is lost. An even older token ends now. */
+/** The previous token works for another day, so that no event is lost. An older token ends now. */
 export async function rotatePlatformToken(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,
@@ -71,7 +71,7 @@ export async function rotatePlatformToken(
   return { token, previousExpiresAt };
 }
 
-/** Nobody would keep the visibility of the platform's repositories up to date, so they are deleted. */
+/** The platform's repositories are deleted, because nobody would keep their visibility up to date. */
 export async function revokePlatform(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,

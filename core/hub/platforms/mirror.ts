@@ -17,11 +17,11 @@ export type NamedOwner = Repo["owner"];
 
 export const WAITING_MAX = 100;
 
-/** `lockPlatform` does the same for all processes, but holds a database connection while it waits. */
+/** Calls of this process wait here, because `lockPlatform` holds a database connection while it waits. */
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** The hashes of valid tokens, by the platform's id. */
+/** The hashes of valid tokens, by the platform's ID. */
 export type Locked = Map<string, string[]>;
 
 const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
@@ -36,8 +36,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * Skips platforms that are revoked or locked. From then on the transaction waits at most 200 ms for any other lock, because all platforms
- * wait with it.
+ * Skips platforms that are revoked or locked. After this, the transaction waits at most 200 ms for any other lock, because all
+ * platforms wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
@@ -49,7 +49,7 @@ export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promis
 export const readMirrored = (tx: Sql, where: Prisma.Sql): Promise<Mirrored[]> =>
   readRepos(Prisma.sql`r.platform_id IS NOT NULL AND ${where}`, { tx }) as Promise<Mirrored[]>;
 
-/** Locks the owners until the transaction ends. Omits disabled users. */
+/** Locks the owners until the transaction ends. Leaves out disabled users. */
 export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Map<string, NamedOwner>> {
   const wanted = [...new Set(handles)].filter((handle) => !handle.includes("\0") && handle.isWellFormed());
   if (wanted.length === 0) return new Map();
@@ -89,7 +89,7 @@ export async function rememberNames(
 const EXTERNAL_ID_MAX_CHARACTERS = 200;
 const URL_MAX_CHARACTERS = 2_000;
 
-/** A number counts as its digits. */
+/** A number is read as its digits. */
 export const externalIdSchema = z
   .union([z.string(), z.int()])
   .transform(String)
@@ -103,7 +103,7 @@ export const fullNameSchema = z
 export const describedRepoSchema = z.object({
   type: z.enum(repoTypes).default("model"),
   name: fullNameSchema,
-  /** Does not change when the repository is renamed. */
+  /** The ID must stay the same when the repository is renamed. */
   id: externalIdSchema,
   private: z.boolean(),
   url: z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS),
@@ -119,7 +119,10 @@ export const describedRepoSchema = z.object({
 
 export type DescribedRepo = z.infer<typeof describedRepoSchema>;
 
-/** Omits repositories whose name or id is taken. @returns how many were inserted */
+/**
+ * Leaves out repositories whose name or ID is taken.
+ * @returns the number of inserted repositories
+ */
 export function insertRepos(
   tx: Sql,
   platform: Platform,
@@ -139,7 +142,7 @@ export function insertRepos(
     external_id: described.id,
     external_url: described.url,
   }));
-  // Discussions are on the platform.
+  // Discussions are on the platform, so they are off here.
   return tx.$executeRaw`
     INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, is_private, description, tags, head_sha, default_branch,
       external_id, external_url, platform_id, has_discussions)
@@ -164,7 +167,7 @@ const DEPTH_MAX = 20;
 
 /**
  * PostgreSQL cannot store NUL or half a surrogate pair (S51). Does not recurse, because the sender chooses the depth.
- * @returns a sentence with the path, such as `discussion.title`
+ * @returns a sentence with the path, such as `discussion.title`, or undefined
  */
 export function unstorable(value: unknown): string | undefined {
   const open: { value: unknown; path: string; depth: number }[] = [{ value, path: "", depth: 0 }];

@@ -13,7 +13,7 @@ export const TOKEN_OVERLAP_HOURS = 24;
 
 export type Platform = { id: string; name: string; source: string };
 
-/** The token must be checked again before anything that the platform sends is used. */
+/** A platform whose token was looked up in a cache. Check the token again before you use anything that the platform sends. */
 export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
@@ -22,7 +22,7 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** The `source` of a platform's events begins with this absolute URI. */
+/** The `source` of every event of the platform begins with this absolute URI. */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
@@ -36,7 +36,7 @@ export function isSourceOf(prefix: string, source: string): boolean {
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
 }
 
-// Limits the writes to one a minute.
+// The time of the last use is written at most once a minute.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 export async function findPlatform(token: string): Promise<Platform | undefined> {

@@ -15,9 +15,9 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** Absent repositories are deleted. */
+  /** Deletes the platform's repositories that `repos` does not contain. */
   isComplete?: boolean;
-  /** Without this option, the platform sends its own events. */
+  /** Changes are recorded as events. Without this option, the platform sends its own. */
   isRecorded?: boolean;
 };
 
@@ -50,7 +50,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   const named = Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ANY(${ids})`;
   const known = new Map((await readMirrored(tx, named)).map((repo) => [repo.externalId, repo]));
   resolveEntries(entries, owners, known);
-  // Nothing is deleted if an id could not be read.
+  // Nothing is deleted if an ID could not be read.
   const gone = input.isComplete && ids.length === entries.length ? await readAbsent(tx, platform, ids) : [];
   refuseTakenNames(entries, await readOccupants(tx, entries), new Set(gone.map(({ id }) => id)));
 
@@ -66,6 +66,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
 
   const after = new Map((await readMirrored(tx, named)).map((one) => [one.externalId, one]));
   for (const entry of accepted) {
+    // `insertRepos` leaves out a repository whose name was taken meanwhile.
     if (after.has(entry.described?.id ?? "")) continue;
     entry.refusal = conflict(`The name ${entry.described?.name} is not available.`, "name");
   }
@@ -78,7 +79,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   return results;
 }
 
-/** @throws ServiceError `conflict` if there are more than one transaction should delete (S137) */
+/** @throws ServiceError `conflict` if more repositories are absent than a single transaction should delete (S137) */
 async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirrored[]> {
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {

@@ -15,7 +15,7 @@ import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** `duplicate`: the event was recorded before. */
+/** `duplicate` means that the event was recorded before. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
@@ -23,7 +23,8 @@ export type Taken = { source: string | null; id: string | null } & (
 );
 
 /**
- * The transaction that records an event also applies the event to the repository (S122). Requests that come together share a transaction.
+ * The transaction that records an event also applies the event to the repository (S122). Requests that come together share a
+ * transaction.
  */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
@@ -80,7 +81,7 @@ function dequeue(platform: Platform): Request[] {
 
 type Turn = { platform: Platform; requests: readonly Request[] };
 
-/** A turn with more events gets its own transaction, so that other platforms need not wait for it. */
+/** A turn with more events has its own transaction, so that other platforms need not wait for it. */
 const SHARED_EVENTS_MAX = 64;
 const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, the other one reads. */
@@ -112,7 +113,7 @@ async function takeTurn(turn: Turn): Promise<void> {
 
 const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
 
-/** No request may fail because of another, so each is tried alone after a failure. */
+/** After a failure, each request is tried alone, because no request may fail because of another. */
 async function takeAlone({ platform, requests }: Turn): Promise<void> {
   try {
     await takeTurns([{ platform, requests }], lockPlatform);
@@ -126,7 +127,7 @@ async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms)
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // The reads must follow the lock, to see everything that was committed before.
+    // The reads follow the lock, so that they see everything that was committed before.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
@@ -193,7 +194,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** A cached plan for all events together could read the whole table. */
+/** The events are looked up one by one, because a cached plan for all together could read the whole table. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id
@@ -202,7 +203,7 @@ async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<str
   return new Set(rows.map(keyOf));
 }
 
-/** Joins, because ORs would read all repositories of a platform. */
+/** The lookups are joins, because ORs would read all repositories of a platform. */
 async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
   const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };

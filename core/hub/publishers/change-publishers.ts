@@ -16,12 +16,15 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** Few enough to compare each token with all. */
+/** Each token of a job is compared with all publishers of its subject. */
 export const PUBLISHERS_MAX = 20;
 /** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/** A mistake in the issuer should show here and not in a job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/**
+ * A mistake in the issuer should show here, and not later in a job
+ * (docs/specification/organizations-and-tokens.md#trusted-publishers).
+ */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -60,7 +63,7 @@ function isSame(one: Trusted, other: Trusted): boolean {
   return text(one) === text(other);
 }
 
-/** The response for a publisher of another subject is the same as for an unknown one. */
+/** A publisher of another subject gets the same response as an unknown one. */
 export async function removePublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -83,13 +86,13 @@ type ChangedSubject = { repo: Repo } | { userId: string };
 const subjectColumns = (subject: ChangedSubject): { repoId: string } | { userId: string } =>
   "repo" in subject ? { repoId: subject.repo.id } : { userId: subject.userId };
 
-/** @throws ServiceError also `reauthentication_required` (S113) */
+/** @throws ServiceError `reauthentication_required` if the authentication is not recent (S113) */
 async function requireChangeableSubject(actor: Actor, subject: PublisherSubject): Promise<void> {
   if ("userId" in subject) await requirePermission(actor, "user.manage_publishers", subject, { what: "User" });
   else await findRepo(actor, subject.repo, "repo.manage_publishers");
 }
 
-/** Serializes changes of the publishers of a subject, and checks the permission again under the lock (S135). */
+/** Changes of the publishers of a subject run one after the other. The permission is checked again under the lock (S135). */
 async function changeSubject<T>(
   actor: Actor,
   subject: PublisherSubject,
@@ -105,7 +108,7 @@ async function changeSubject<T>(
   const { id } = await findRepo(actor, subject.repo, "repo.manage_publishers");
   const by = actorId(actor);
   return db().$transaction(async (tx) => {
-    // The publishers that a user added end with the user's account.
+    // The lock is needed because the publishers that a user added end with the user's account.
     if (by) await lockLiveUser(tx, by);
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");
@@ -114,7 +117,7 @@ async function changeSubject<T>(
   });
 }
 
-/** The administrators of the repository's organization see these entries too (S116). */
+/** For a repository, its organization's administrators see the entries too (S116). */
 async function recordPublisherAudit(
   tx: Db,
   actor: Actor,

@@ -6,7 +6,10 @@ import { type Repo, repoPayload } from "./repo.ts";
 /** No quota counts events, which are kept for a month (S137). */
 const EVENT_BYTES: ThrottleLimit = { limit: 128 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
-/** Call this before the change. @param change what the event has besides the repository */
+/**
+ * Call this before the change.
+ * @param change what the event contains besides the repository
+ */
 export async function countEvent(repo: Repo, actor: Actor, change: object): Promise<void> {
   const party = partyOf(actor);
   if (!party) return;

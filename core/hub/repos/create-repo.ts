@@ -28,7 +28,7 @@ export type NewRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** By default, the organization's setting, or public for a user. */
+  /** By default, a user's repository is public, and an organization's follows its setting. */
   isPrivate?: boolean | undefined;
   sdk?: string | null;
   defaultBranch?: string;
@@ -71,7 +71,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
       skipDuplicates: true,
     });
     if (count === 0) throw conflict(nameTaken(type, owner.handle, spelled), "name");
-    // A concurrent move away from this name has ended once the insert is done.
+    // A concurrent move away from this name has ended when the insert is done.
     await tx.repoFormerName.deleteMany({ where: { type, ownerId: owner.id, nameCanonical: canonical } });
     const made = (await readRepo(id, tx)) as Repo;
     await recordAuditEvent(tx, { type: "repo.create", actor, owner, data: { repo: made.fullName, type, isPrivate }, from });
@@ -85,7 +85,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   return repo;
 }
 
-// Scripts match these two texts of the public hub.
+// Scripts match this text and the next, which are the public hub's.
 const FIRST_COMMIT = "initial commit";
 export const nameTaken = (type: RepoType, handle: string, name: string): string =>
   `A ${type} repository called ${handle}/${name} already exists.`;
@@ -96,13 +96,11 @@ export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
 /**
- * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
- * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
- * `files`. A given file replaces the generated one with the same path. Files, permission and storage are checked before anything is
- * created.
- *
- * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
- * @throws ServiceError as createRepo and createCommit
+ * Creates a repository with its first commit, because clients of the public hub tag it, propose changes to it or name the commit
+ * as a parent at once. The commit has `files` and, unless `files` has the same paths, a generated .gitattributes and, for a
+ * Space or with a license, README.md.
+ * @param input.autoInit false leaves out the generated files, for a push of an existing repository
+ * @throws ServiceError as `createRepo` and `createCommit`
  */
 export async function createRepoWithFiles(
   actor: Actor,
@@ -125,7 +123,7 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
-    // Checked first: otherwise, if the files are refused or exceed the quota, a repository without them would remain.
+    // The files are checked first, so that no repository without them remains if they are refused.
     await checkFirstFiles(all);
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");

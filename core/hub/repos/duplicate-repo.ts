@@ -36,7 +36,7 @@ type Copy = {
 };
 
 /**
- * Large files are not stored again, but count towards the quota of the copy's owner.
+ * The copy's large files are not stored again, but count towards the quota of the copy's owner.
  * @param actorNow resolves the actor again before the copy gets its content (S114, S135)
  */
 export async function duplicateRepo(
@@ -66,7 +66,7 @@ export async function duplicateRepo(
       if (!current || !copy) throw notFound("Repository");
       await requireCopyable(now, current, copy.isPrivate);
       await requirePermission(now, "repo.write", repoResource(copy), { what: "Repository" });
-      // The quota was not checked for content that came to the source after the reservation.
+      // The quota was not checked for files that the source got after the reservation.
       if (copy.lfsBytes > lfsBytes) throw conflict(`${source.fullName} has changed in the meantime. Try again.`);
     };
     const copyAll = async () => {
@@ -127,7 +127,7 @@ const TOO_MUCH_ROOM =
   "The copy would need more space than the original, which stores files as differences from versions that are no longer on any branch or tag. " +
   "Clone the repository and push the clone to a new one instead.";
 
-/** Other objects belong to pull requests, or were removed from the history. */
+/** Copies only the history of branches and tags. Other objects belong to pull requests, or were removed from the history. */
 async function copyObjects(
   sourcePath: string,
   path: string,
@@ -157,7 +157,7 @@ async function copyObjects(
   }
 }
 
-/** Somebody may have pushed to the copy meanwhile. */
+/** Checks again that the copy is empty, because somebody may have pushed to it meanwhile. */
 async function removeEmpty(actor: Actor, { id }: Repo, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);

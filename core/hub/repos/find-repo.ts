@@ -21,7 +21,10 @@ export type RepoAction = {
 
 const NAME_MAX_CHARACTERS = 200;
 
-/** A former name works too. @throws ServiceError `not_found` also if the actor may not see the repository (S136) */
+/**
+ * A former name finds the repository too.
+ * @throws ServiceError `not_found` if there is no such repository or the actor may not see it (S136)
+ */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
   const { type, owner, name } = wanted;
   if (![type, owner, name].every(isNamePart)) throw notFound("Repository");
@@ -42,11 +45,11 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
   throw notFound("Repository");
 }
 
-// A form's action gets any value that a browser sends as the repository.
+// Any value may arrive here, because a browser can send anything to a form's action as the repository.
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
 
-/** Undefined once the creator's account is deleted or disabled. */
+/** @returns undefined if the creator's account is deleted or disabled */
 export async function findCreator({ createdById }: Pick<Repo, "createdById">): Promise<string | undefined> {
   const user = createdById === null ? undefined : await findUser(createdById);
   return user && user.disabledAt === null ? user.username : undefined;

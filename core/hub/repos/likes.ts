@@ -35,7 +35,7 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
   });
 }
 
-/** Simultaneous likes are counted one after the other. */
+/** The lock makes simultaneous likes count one after the other. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
@@ -81,7 +81,7 @@ export async function listLikers(actor: Actor, name: RepoName, page: number): Pr
   return likes.map(({ user, createdAt }) => ({ ...user, likedAt: createdAt }));
 }
 
-/** The caller has found the repository for this actor. */
+/** The caller must have found the repository for this actor. */
 export const countLikers = (repoId: string): Promise<number> =>
   db().repoLike.count({ where: likersOf(repoId), take: listedMax(LIKES_PAGE) });
 

@@ -18,25 +18,27 @@ const WORDS_MAX = 5;
 const TAGS_MAX = 10;
 /** A thousand large cards would be 64 MB (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
-/** The index has trigrams of letters and digits. */
+/** The index has trigrams of letters and digits only. */
 const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);
 
 export type RepoQuery = {
   type?: RepoType;
   owner?: string;
-  /** Words without a trigram must begin the name. */
+  /** A word without a trigram must be the start of the name. */
   search?: string;
   tags?: readonly string[];
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** 1 to 1,000, by default 30. */
+  /** From 1 to 1,000. The default is 30. */
   limit?: number;
   cursor?: string;
 };
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/** Searches public and private repositories separately, so that the cost of a page does not depend on others' repositories. */
+/**
+ * Public and private repositories are searched separately, so that the cost of a page does not depend on others' repositories.
+ */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);
@@ -88,7 +90,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** No longer than a page. Omits repositories of disabled users. */
+/** Has at most as many rows as a page. Leaves out repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
@@ -96,7 +98,7 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
-/** The conditions exclude each other. */
+/** No repository matches two of these conditions. */
 function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;

@@ -19,7 +19,10 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
-/** The former name leads to the repository until a new repository takes that name. @param to `owner` is a handle */
+/**
+ * The former name leads to the repository until a new repository takes that name.
+ * @param to.owner a handle
+ */
 export async function moveRepo(
   actor: Actor,
   wanted: RepoName,
@@ -95,7 +98,7 @@ type Moved = {
 };
 
 async function record(tx: Db, actor: Actor, { before, repo, ended }: Moved, from: RequestOrigin): Promise<void> {
-  // For the administrators of both organizations.
+  // The entries are for the administrators of both organizations.
   const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
   for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
     await recordAuditEvent(tx, {

@@ -25,7 +25,7 @@ const cards = keeper.keyhookCards;
 
 function newCards() {
   return {
-    // For these limits, see docs/decisions/073.
+    // docs/decisions/073 explains these limits.
     subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
       name: "cards",
       module: "core/hub/repos/card-subprocess.ts",
@@ -37,7 +37,10 @@ function newCards() {
   };
 }
 
-/** Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked. */
+/**
+ * Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked.
+ * @returns undefined if the card was not read ahead
+ */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
@@ -73,7 +76,10 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
   return card;
 }
 
-/** @param within shares a caller's slots fairly @returns null for absent, invalid or too expensive front matter */
+/**
+ * @param within the resource among which a caller's slots are shared fairly
+ * @returns null for absent, invalid or too expensive front matter
+ */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;
@@ -105,7 +111,7 @@ export async function checkCard(text: string, type: RepoType): Promise<CardCheck
       warnings: [],
     };
   }
-  // Clients abandon a commit unless the check succeeds, and the check is only advice.
+  // The check is only advice, but clients give a commit up unless the check succeeds.
   if (outcome === "busy") return { errors: [], warnings: ["The service is busy and could not check the front matter."] };
   return outcome.answer as CardCheck;
 }

@@ -23,11 +23,11 @@ type Reading = {
   tx?: Sql;
   tail?: Prisma.Sql;
   isOfDisabledToo?: boolean;
-  /** Cards may be large (S137). With this option, `card` is null. */
+  /** With this option, `card` is null. Cards may be large (S137). */
   isWithoutCards?: boolean;
 };
 
-/** By default, omits repositories of disabled users. Checks no permissions. */
+/** By default, leaves out repositories of disabled users. Checks no permissions. */
 export async function readRepos(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
@@ -40,7 +40,10 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-/** An absent name must take as many statements as a hidden one (S136). @param owner and `name` in lower case */
+/**
+ * Makes as many statements for an absent name as for a hidden one (S136).
+ * @param name in lower case, like `owner`
+ */
 export async function readRepoByName(
   { type, owner, name }: { type: RepoType; owner: string; name: string },
   tx: Db,
@@ -56,13 +59,13 @@ export async function readRepoByName(
   return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
 }
 
-/** Undefined also if the owner is disabled. */
+/** @returns undefined also if the owner is disabled */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
   return repo;
 }
 
-/** Locks the row until the transaction ends. No lock wait may be long, because it holds one of few connections (S137). */
+/** Locks the row until the transaction ends. The wait must be short, because it holds one of few connections (S137). */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
   try {

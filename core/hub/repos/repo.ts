@@ -16,12 +16,12 @@ export type Repo = {
   gatePrompt: string | null;
   sdk: string | null;
   description: string | null;
-  /** Without `refs/heads/`. */
+  /** The name without `refs/heads/`. */
   defaultBranch: string;
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
-  /** Git LFS and Xet, in bytes. */
+  /** The bytes of Git LFS and Xet. */
   lfsBytes: number;
   lfsRemovedAt: Date | null;
   tags: string[];
@@ -36,7 +36,7 @@ export type Repo = {
   platformId: string | null;
   externalId: string | null;
   externalUrl: string | null;
-  /** Set for a store of uploads for pull requests: the id of the repository. */
+  /** Set for a store of uploads for pull requests: the ID of the repository. */
   proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -92,10 +92,13 @@ const REPO_NAME_MAX_CHARACTERS = 96;
 // Clients check names in this way before they send them.
 const NAME_SHAPE = /^(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/;
 const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
-/** Second segments of our own URLs under `/<owner>/` (S139). */
+/** The second segments of this service's own URLs under `/<owner>/` (S139). */
 const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
 
-/** See S137, S139. @returns `canonical` is unique under one owner */
+/**
+ * See S137, S139.
+ * @returns `canonical`, which must be unique for one owner
+ */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();
   const refuse = (sentence: string) => invalidRequest(sentence, field);

@@ -17,7 +17,10 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/** All changes are one event (docs/specification/webhooks.md#payload). @param wanted unchecked values; `gated` may be `false` */
+/**
+ * All changes together are one event (docs/specification/webhooks.md#payload).
+ * @param wanted unchecked values, in which `gated` may be `false`
+ */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -47,7 +50,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, because a rollback does not restore the file.
+    // HEAD is changed last, because a rollback does not restore the file.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });
@@ -79,7 +82,7 @@ function isRemoval(before: Repo, now: Repo): boolean {
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** A removal is counted too, but never refused, because only a counted change could undo the removal (S144). */
+/** A removal counts too but is never refused, because only a counted change could undo it (S144). */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {
@@ -87,7 +90,7 @@ async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSe
   });
 }
 
-/** Nobody may wait for a parser while the row is locked. */
+/** The card is read before the transaction, so that nobody waits for a parser while the row is locked. */
 async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);

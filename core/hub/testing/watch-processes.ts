@@ -8,7 +8,10 @@ const keeper = globalThis as {
   keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
 };
 
-/** Processes of the launcher would not be seen, so git starts without the launcher. @returns a function that stops watching */
+/**
+ * Git is started without the launcher, whose processes would not be seen.
+ * @returns a function that stops watching
+ */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;
   keeper.keyhookGitLauncher = undefined;

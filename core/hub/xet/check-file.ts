@@ -22,7 +22,7 @@ const BYTES_PER_HOUR = 1_000 * GB;
 const BYTES_PER_SHARD = 200 * GB;
 /** Clients aim at this average. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
-/** In bytes that take as long to check. In a bucket, opening a piece is a request. */
+/** The number of bytes that take as long to check as opening a piece. In a bucket, opening a piece is a request. */
 const TERM_COST_BYTES = 1024 * 1024;
 /** An empty file has no pieces, but it has rows. */
 const FILE_COST_BYTES = 1024 * 1024;
@@ -121,7 +121,7 @@ export class ShardCheck {
   }
 }
 
-/** `cost`: the number of bytes that take as long to check. */
+/** `cost` is the number of bytes that take as long to check. */
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {
@@ -146,7 +146,7 @@ function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
 }
 
 const PARTIES_MAX = 10_000;
-/** When each caller will have paid for the checked bytes. Oldest first. */
+/** The time at which each caller will have paid for the checked bytes. The oldest entries come first. */
 const paidUntil = new Map<string, number>();
 
 function countBytes(party: string, bytes: number, now = Date.now()): void {

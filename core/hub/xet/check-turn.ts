@@ -1,16 +1,16 @@
 import { ServiceError } from "../../errors.ts";
 import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 
-/** A waiting check keeps two megabytes. */
+/** A waiting check keeps two megabytes in memory. */
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
 const TURN_MS = 500;
-/** Enough for 100 GB. */
+/** The time is enough to check 100 GB. */
 const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {
   within: string;
-  /** Aborted when the client leaves. */
+  /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Whether others wait for a resource that the check holds besides the slot. */
   yields: () => boolean;
@@ -41,7 +41,8 @@ export class CheckTurn {
 
   /**
    * Call this where the check holds nothing that others could need.
-   * @throws ServiceError `unavailable` after too long a time; the reason of the signal once it is aborted
+   * @throws ServiceError `unavailable` if the check has taken too long
+   * @throws the reason of the signal if it is aborted
    */
   async pass(): Promise<void> {
     this.signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { HASH_BYTES, hashChunk, hashText, MerkleTree } from "./hashes.ts";
 /** The limit of the public hub's clients. */
 export const XORB_CHUNKS_MAX = 8192;
 
-/** The hash of a chunk, and its end in the xorb and in the xorb's data. */
+/** An entry has the hash of a chunk, and the chunk's end in the xorb and in the xorb's data. */
 export const CHUNK_ENTRY_BYTES = HASH_BYTES + 8;
 
 const FOOTER_MAX_BYTES = 1024 + XORB_CHUNKS_MAX * CHUNK_ENTRY_BYTES;

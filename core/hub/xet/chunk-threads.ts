@@ -5,11 +5,11 @@ import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
-/** Leaves one core for everything else, if there are enough. */
+/** If there are enough cores, one is left for everything else. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** A message to a thread takes as long as hashing a hundred kilobytes, so steps must be larger. */
 const STEP_BYTES = 512 * 1024;
-/** With a new buffer for each job, a thousand small files would leave a gigabyte of garbage. */
+/** Buffers are reused, because a thousand small files with new ones would leave a gigabyte of garbage. */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 
@@ -22,8 +22,8 @@ keeper.keyhookChunkThreads ??= { all: new Set(), lastId: 0 };
 const threads = keeper.keyhookChunkThreads;
 
 /**
- * Each block is valid until the next one is requested. The last block comes after the check, because a bucket that has all bytes reports
- * success at once.
+ * Each block is valid until the next one is requested. The last block comes after the check, because a bucket that has all bytes
+ * reports success at once.
  * @param checked gets an entry for each chunk at the end
  */
 export async function* checkXorb(
@@ -70,7 +70,7 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** A received megabyte may decompress to 255 MB (S145). */
+/** Work is done in small steps, because a received megabyte may decompress to 255 MB (S145). */
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();
@@ -90,7 +90,7 @@ class ChunkJob {
     this.#begin = { buffer: this.#buffer, task };
   }
 
-  /** @yields the bytes of each full step, which are valid until the next one is requested */
+  /** @yields the bytes of each full step, which are valid until the next step is requested */
   async *push(piece: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = 0; at < piece.byteLength; ) {
       if (this.#length === STEP_BYTES) yield await this.#send({ isLast: false });
@@ -115,7 +115,7 @@ class ChunkJob {
     return this.#found.splice(0);
   }
 
-  /** Must be called at the end in any case. */
+  /** The caller must always call this at the end. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -9,10 +9,10 @@ export const CHUNK_MAX_BYTES = 128 * 1024;
 /** Some clients send compressed data that is larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
-/** A file may have a few small chunks: the last one, and in the JavaScript client one wherever its own pieces end. */
+/** Only a few chunks of a file may be smaller: the last one, and in the JavaScript client one wherever its own pieces end. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** In bytes that take as long to check. */
+/** The fixed cost of each chunk, as the number of bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];
@@ -37,7 +37,7 @@ export function headerOfPlainChunk(bytes: number): Buffer {
   return header;
 }
 
-/** @param packed may be changed */
+/** @param packed may be changed by this call */
 export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buffer {
   if (scheme === NONE) return packed;
   const data = unpackFrame(packed, bytes);
@@ -45,7 +45,7 @@ export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buf
   return scheme === GROUPED_LZ4 ? ungroup(data) : data;
 }
 
-/** Grouped data begins with the first bytes of all groups of four. */
+/** Grouped data has the first bytes of all groups of four, then the second bytes, and so on. */
 function ungroup(grouped: Buffer): Buffer {
   const data = Buffer.allocUnsafe(grouped.length);
   let from = 0;
@@ -57,7 +57,7 @@ function ungroup(grouped: Buffer): Buffer {
 
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
-/** Joining small pieces would take too long, and garbage longer than all hashes (S145). */
+/** Uses one buffer, because joining small pieces would take longer than all hashes (S145). */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));
   #length = 0;
@@ -67,8 +67,8 @@ export class ChunkSplitter {
   }
 
   /**
-   * @param isEnd whether no chunk begins with this byte, so that the rest begins here
-   * @returns chunks, each of which is valid until the next one is requested
+   * @param isEnd whether a chunk cannot begin with this byte, so that the rest of the xorb begins here
+   * @yields chunks, each of which is valid until the next one is requested
    */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {
     for (let at = 0; at < piece.length; ) {

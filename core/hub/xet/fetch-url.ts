@@ -13,12 +13,12 @@ import { xetUrlOf } from "./xet-token.ts";
 
 const SECONDS = 60 * 60;
 
-/** A file may have thousands of URLs to sign. */
+/** The milliseconds for signing a URL. A file may have thousands of URLs. */
 const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/** Points directly to the storage if clients can reach it and it has these bytes. */
+/** The URL points directly to the storage if clients can reach it and it has these bytes. */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -33,7 +33,7 @@ export async function fetchUrlOf(
   return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
-/** @param header `Range`, which has to name the same bytes */
+/** @param header the `Range` header, which must name the same bytes as the URL */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,
   header: string | undefined,

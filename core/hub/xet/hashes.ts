@@ -8,7 +8,7 @@ const NODE_KEY = Buffer.from("017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f8
 const RANGE_KEY = Buffer.from("7f1857d6ce56ed66127ff913e7a5c3f3a4cd26d5b5db49e64124987f28fb94c3", "hex");
 const NO_KEY = Buffer.alloc(HASH_BYTES);
 
-/** Keeps the hasher, because creating one takes as long as hashing ten kilobytes. */
+/** Creating a hasher takes as long as hashing ten kilobytes, so one is kept for the key. */
 export function keyedHash(key: Buffer): (bytes: Uint8Array) => Buffer {
   const hasher = Blake3Hasher.newKeyed(key);
   return (bytes) => {
@@ -22,7 +22,10 @@ export const hashChunk = keyedHash(DATA_KEY);
 const hashNode = keyedHash(NODE_KEY);
 const hashRoot = keyedHash(NO_KEY);
 
-/** Proves that the uploader of a file knows the hash of each of its chunks. @param hashes concatenated */
+/**
+ * Proves that the uploader of a file knows the hash of each of its chunks.
+ * @param hashes the concatenated hashes
+ */
 export const hashRange = keyedHash(RANGE_KEY);
 
 export const hashText = (hash: Uint8Array): string => Buffer.from(hash).swap64().toString("hex");
@@ -46,7 +49,7 @@ export class MerkleTree {
     this.#add(0, { hash, length });
   }
 
-  /** Nothing may be added afterwards. */
+  /** Nothing may be added after this call. */
   xorbHash(): Buffer {
     for (let at = 0; at < this.#levels.length; at++) {
       const { group, hasParents } = this.#levels[at] as { group: Node[]; hasParents: boolean };
@@ -57,7 +60,7 @@ export class MerkleTree {
     return Buffer.alloc(HASH_BYTES);
   }
 
-  /** Nothing may be added afterwards. */
+  /** Nothing may be added after this call. */
   fileHash(): Buffer {
     const root = this.xorbHash();
     return this.#levels.length === 0 ? root : hashRoot(root);

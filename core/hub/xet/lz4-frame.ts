@@ -9,9 +9,9 @@ const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
- * See LZ4 Frame Format 1.6. The decoder allocates the block size that the header allows, so this lowers that size first. A bomb of 256 KiB
- * would become 64 MB, so blocks are counted before (S145).
- * @param frame is changed
+ * See LZ4 Frame Format 1.6. The block size in the header is lowered first, because the decoder allocates it. Blocks are counted
+ * first, because 256 KiB could become 64 MB (S145).
+ * @param frame is changed by this call
  */
 export function unpackFrame(frame: Buffer, bytes: number): Buffer {
   if (frame.length < 11 || frame.readUInt32LE(0) !== MAGIC) throw malformed();

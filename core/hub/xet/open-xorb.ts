@@ -7,10 +7,13 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { headerOfPlainChunk } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
-/** Without headers, a xorb is the part of a file of Git LFS that begins at `startsAt`. */
+/** A xorb without headers is the part of a file of Git LFS that begins at `startsAt`. */
 export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; startsAt: number };
 
-/** Chunks of a file that was uploaded by Git LFS have no headers yet. @param range from the beginning of a chunk to the end of one */
+/**
+ * Headers are added to the chunks of a file that was uploaded by Git LFS.
+ * @param range from the beginning of a chunk to the end of one
+ */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
   const storage = storageOf(xorb.location);
   if (xorb.hasHeaders) return storage.open(xorb.location, range.end + 1, range);

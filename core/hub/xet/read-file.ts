@@ -16,7 +16,7 @@ export const locationOfXetFile = (hash: string): string => LOCATION_PREFIX + has
 export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
-/** By SHA-256. Omits objects in a bucket, which Xet would send through this service. */
+/** The keys are SHA-256 hashes. Leaves out objects in a bucket, which Xet would send through this service. */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
   const files = await db().$queryRaw<{ oid: string; hash: string; location: string }[]>`
@@ -26,14 +26,14 @@ export async function findXetHashes(repoId: string, oids: readonly string[]): Pr
   return new Map(files.filter(({ location }) => isForXet(location)).map(({ oid, hash }) => [oid, hash]));
 }
 
-/** @throws ServiceError `gone`, also from the stream */
+/** @throws ServiceError `gone` if the content is lost. The stream may fail with this error too. */
 export async function openXetFile(repoId: string, hash: string, range?: ByteRange): Promise<Readable> {
   const isThere = (await db().xetFile.count({ where: { repoId, hash } })) > 0;
   if (!isThere) throw lostContent();
   return Readable.from(readContent(repoId, hash, range), { objectMode: false });
 }
 
-/** The time for a chunk depends on more than its size. */
+/** The time for a chunk depends on more than its size, so turns are measured. */
 const TURN_MS = 1;
 
 async function* readContent(repoId: string, hash: string, range: ByteRange | undefined): AsyncGenerator<Buffer, void, undefined> {
@@ -59,7 +59,10 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
   }
 }
 
-/** Each piece is valid until the next one is requested. @param turn lets others have their turn when nothing is open */
+/**
+ * Each piece is valid until the next one is requested.
+ * @param turn lets others have their turn while nothing is open
+ */
 export async function* readChunks(
   repoId: string,
   entries: TermEntries,

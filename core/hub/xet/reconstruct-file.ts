@@ -6,12 +6,12 @@ import { type ByteRange, parseRange } from "../../http/byte-range.ts";
 import { fetchUrlOf } from "./fetch-url.ts";
 import { locateTerms, type PlacedTerm, placeTerms, storedTerms } from "./terms.ts";
 
-/** `end` is not included. */
+/** `end` is exclusive. */
 type Chunks = { start: number; end: number };
 
 /** Xet Protocol Specification 1.1, "Download Protocol". */
 export type Reconstruction = {
-  /** The number of bytes of the first term before the range. */
+  /** The number of bytes of the first term that come before the range. */
   offset: number;
   terms: { hash: string; chunks: Chunks; bytes: number }[];
   fetches: Map<string, { chunks: Chunks; bytes: ByteRange; url: string }[]>;
@@ -19,12 +19,15 @@ export type Reconstruction = {
 
 /** A file of many pieces takes megabytes to describe. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** Clients request large files range by range. */
+/** A client must request a larger file range by range. */
 const TERMS_MAX = 8_192;
-/** A URL in a bucket takes some time to sign. */
+/** Signing a bucket's URL takes some time. */
 const TERMS_PER_TURN = 16;
 
-/** @param header `Range` @returns "unsatisfiable" for a range that begins after the file's end */
+/**
+ * @param header the `Range` header
+ * @returns "unsatisfiable" for a range that begins after the file's end
+ */
 export async function reconstructFile(
   repoId: string,
   hash: string,

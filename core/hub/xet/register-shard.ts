@@ -14,7 +14,10 @@ import { ENTRY_BYTES } from "./terms.ts";
 /** The owner's storage is locked while these files are recorded. */
 const FILES_AT_ONCE = 2_000;
 
-/** Files may consist only of xorbs that were uploaded to this repository (S145). @param mayStill checks the right again after the checks */
+/**
+ * Files may consist only of xorbs that were uploaded to this repository (S145).
+ * @param mayStill checks the right again after the files were checked
+ */
 export async function registerShard(
   repo: Repo,
   shard: AsyncIterable<Uint8Array>,
@@ -23,7 +26,7 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Each file is complete by itself.
+    // Each file is complete by itself, so files are recorded in batches.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }
@@ -43,7 +46,7 @@ async function checkAll(repoId: string, shard: AsyncIterable<Uint8Array>, turn: 
   return [...files.values()];
 }
 
-/** No contradiction may be accepted. */
+/** A shard must not contradict the known chunks of a xorb. */
 async function requireXorb(repoId: string, { hash, chunks }: ShardXorb): Promise<undefined> {
   const known = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!known) throw refuse(UNKNOWN_XORB);

@@ -7,14 +7,14 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { HASH_BYTES, hashOfText, hashText } from "./hashes.ts";
 import type { XorbPlace } from "./open-xorb.ts";
 
-/** The size of an entry of a shard. Each term is one entry. */
+/** The size of a term's entry in a shard. */
 export const ENTRY_BYTES = 48;
 
-/** Chunks of a xorb, from `start` to before `end`. */
+/** The chunks of a xorb from `start` to before `end`. */
 export type Term = { xorbHash: string; bytes: number; start: number; end: number };
-/** `at`: the first byte in the file. */
+/** `at` is the position of the first byte in the file. */
 export type PlacedTerm = Term & { at: number };
-/** `packed`: where the chunks are in the xorb. */
+/** `packed` is the position of the chunks in the xorb. */
 type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
 
 /** Each buffer holds a whole number of entries. */
@@ -73,7 +73,7 @@ export async function* placeTerms(entries: TermEntries, range?: ByteRange): Asyn
   }
 }
 
-/** A term in which a range begins or ends keeps only the chunks that overlap the range. */
+/** If a range begins or ends within a term, the term keeps only the chunks that overlap the range. */
 export async function* locateTerms(
   repoId: string,
   terms: Iterable<PlacedTerm> | AsyncIterable<PlacedTerm>,
@@ -81,7 +81,7 @@ export async function* locateTerms(
 ): AsyncGenerator<StoredTerm, void, undefined> {
   for await (const some of inBatches(terms)) {
     const cut = await Promise.all(some.map((term) => (range ? cutTerm(repoId, term, range) : term)));
-    // `before` and `last`: the ends of the preceding chunk and of the term's last chunk.
+    // `before` and `last` are the ends of the preceding chunk and of the term's last chunk.
     const rows = await db().$queryRaw<(XorbPlace & { number: number; before: Uint8Array; last: Uint8Array })[]>`
       SELECT t.number::int AS number, x.hash, x.location, x.has_headers AS "hasHeaders", x.starts_at::float8 AS "startsAt",
           substring(x.chunks FROM t.first * ${CHUNK_ENTRY_BYTES}::int - 7 FOR 4) AS before,
@@ -134,7 +134,7 @@ async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Prom
 
 export class LoadedTerm {
   readonly term: Term;
-  /** Fewer chunks than the term names if the xorb has fewer. */
+  /** If the xorb has fewer chunks than the term names, the number of those. */
   readonly count: number;
   readonly #entries: Buffer;
   /** 1 if the entries begin with the entry of the preceding chunk. */
@@ -152,7 +152,7 @@ export class LoadedTerm {
     return this.#entries.subarray(at, at + HASH_BYTES);
   }
 
-  /** In the data of the term. For -1, the start of the first chunk. */
+  /** The position in the data of the term. For -1, the start of the first chunk. */
   dataEnd(index: number): number {
     return this.#dataEnd(index) - this.#dataEnd(-1);
   }
@@ -167,7 +167,7 @@ export class LoadedTerm {
   }
 }
 
-/** Exceeded only if a single term has more. */
+/** Exceeded only if a single term has more chunks. */
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 

@@ -22,7 +22,7 @@ const PREFIX = "xet_";
 
 export type XetRight = "read" | "write";
 
-/** Xet's own API does not accept the hub's tokens. */
+/** What a Xet token allows. Xet's own API does not accept the hub's tokens. */
 type Grant = {
   repoId: string;
   right: XetRight;
@@ -34,13 +34,13 @@ type Grant = {
 
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
-/** Clients remember uploads by this URL for three weeks, so a new repository of the same name needs another one. */
+/** Clients remember uploads by this URL for three weeks, so a new repository with the same name needs another URL. */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
-/** @param isPullRequest for a pull request that is about to be opened and has no revision yet */
+/** @param isPullRequest true for a pull request that is about to be opened and has no revision yet */
 export async function createXetToken(
   actor: Actor,
   name: RepoName,
@@ -72,7 +72,10 @@ export function signXetToken(
 
 type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
-/** Each call checks the holder's right again (S135). @param asked the repository in the URL, and the action */
+/**
+ * Each call checks the holder's right again (S135).
+ * @param asked the repository in the URL, and the action
+ */
 export async function requireXetToken(
   authorization: string | undefined,
   asked: { repoId: string; right: XetRight },

@@ -8,7 +8,7 @@ import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 
-/** A month is a month of UTC. Null means no limit. */
+/** Null means no limit. A month is a month in UTC. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
 
 const TOKENS_MAX = 1_000_000_000_000;
@@ -43,7 +43,10 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
   return rows.map((row) => ({ ...row, monthlyTokens: row.monthlyTokens === null ? null : Number(row.monthlyTokens) }));
 }
 
-/** @param subject `user`, `organization`, `plan:<plan>`, a handle or an ID @param allowance null removes a specific rule */
+/**
+ * @param subject `user`, `organization`, `plan:<plan>`, a handle or an ID
+ * @param allowance null removes the allowance, except those of `user` and `organization`
+ */
 export async function setAllowance(
   actor: Actor,
   subject: string,

@@ -35,7 +35,7 @@ export function estimatePrompt(body: unknown): number {
     if (typeof value === "string") {
       characters += value.length;
     } else if (Array.isArray(value)) {
-      // A prompt may already consist of tokens.
+      // A prompt may already consist of tokens, which are numbers.
       if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
       else for (const item of value) waiting.push(item);
     } else if (typeof value === "object" && value !== null) {

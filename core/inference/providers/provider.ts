@@ -36,7 +36,7 @@ export function parseApiKey(value: unknown): string | null {
   return key;
 }
 
-/** See S55. */
+/** The key is encrypted (S55). */
 export function sealedKey(key: string | null): { sealedApiKey: Uint8Array<ArrayBuffer> | null; last4: string | null } {
   // The end of a short key would reveal too much of it.
   return { sealedApiKey: key === null ? null : seal(PURPOSE, key), last4: key && key.length >= 12 ? key.slice(-4) : null };
@@ -92,7 +92,7 @@ export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
 }
 
-/** For the operator's command. Ignores case. */
+/** For the operator's command. Ignores case, for which Prisma uses ILIKE, so the pattern's special characters are escaped. */
 export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
   const found = await db().inferenceProvider.findFirst({
     where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },

@@ -22,7 +22,7 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/** These are the fields of the npm package openai, version 7, without those that would cost the shared account more. */
+/** The fields of the npm package openai, version 7, without those that would cost the shared account more. */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -46,11 +46,11 @@ const EXTRAS = `
   output_dtype output_dimension`;
 
 /**
- * Nobody can list all dangerous fields, so this is an allow list (docs/decisions/084). Providers written in Go read `Model` as
- * `model`, so letter case matters.
+ * Nobody can list all dangerous fields, so this is an allowlist (docs/decisions/084). Letter case matters, because providers
+ * written in Go read `Model` as `model`.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
-/** Older vLLM lets these arguments replace the template, which is code (CVE-2025-61620). */
+/** In older versions of vLLM, these arguments replace the template, which is code (CVE-2025-61620). */
 const TEMPLATE_ARGUMENTS = ["chat_template", "tokenize"];
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation", "continuous_usage_stats"]);
 
@@ -72,7 +72,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
   throw invalidRequest(known, "stream_options");
 }
 
-/** Providers written in Go also read `URL`. */
+/** Ignores letter case, because providers written in Go also read `URL`. */
 const URL_FIELD = /(^|_)url$/i;
 
 /** A provider in the operator's network would fetch such a URL there (S118, S119). */
@@ -119,7 +119,7 @@ function serialized(body: Record<string, unknown>, check?: (name: string, value:
     return JSON.stringify(body, check);
   } catch (cause) {
     if (isServiceError(cause)) throw cause;
-    // A value that can be parsed can still be nested too deeply to serialize.
+    // A value that can be parsed may still be nested too deeply to serialize.
     throw new ServiceError("invalid_request", "The body is nested too deeply.", { cause });
   }
 }

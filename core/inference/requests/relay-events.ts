@@ -33,7 +33,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       const text = ready.splice(0).join("");
       if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
-        yield failure("upstream_error", "The provider sent an invalid event.");
+        yield failure("upstream_error", "The provider sent an event that is too large. The response is incomplete.");
         return;
       }
     }

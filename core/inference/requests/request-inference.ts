@@ -17,7 +17,7 @@ import { AnswerCounter, relayEvents, rename } from "./relay-events.ts";
 import { openUpstream, type PassedRefusal, refusalOfUpstream } from "./upstream.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** Parsing or writing such a body can take the event loop a tenth of a second (S137). */
+/** Parsing or writing such a body can block the event loop for a tenth of a second (S137). */
 const LARGE_JSON_BYTES = 256 * 1024;
 const largeJson = fairQueue({ name: "inference_json", slots: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
@@ -35,10 +35,13 @@ type InferenceAnswer =
 
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
-/** Read the events to their end, call their `return()`, or abort `signal`. Otherwise the reservation lasts until it expires. */
+/**
+ * Read the events to their end, call their `return()`, or abort `signal`. If you do none of these, the reservation lasts until it
+ * expires.
+ */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  // Parsing is most of the cost of an invalid request, so the request is counted first.
+  // The request is counted before it is parsed, because parsing is most of the cost of an invalid request.
   await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
@@ -69,7 +72,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    // A client that leaves early must pay too. Otherwise the client could bypass its allowance.
+    // A client that leaves early must pay too, because it could otherwise bypass its allowance.
     await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
     throw failureOfUpstream(model, error, signal);
   }
@@ -83,7 +86,7 @@ async function begin(account: InferenceAccount, { name }: UsableModel, estimate:
   return async (used) => {
     if (!isOpen) return;
     isOpen = false;
-    // A failure to count must not withhold the response.
+    // The response is sent even if its usage could not be counted.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
       log().error({ err: error, ...reservation, used }, "the usage of an inference request could not be recorded"),
     );
@@ -111,7 +114,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** The prepared body may have many megabytes, so only this is kept. */
+  /** The prepared body may have many megabytes, so only this part of it is kept. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
@@ -159,7 +162,7 @@ function written(data: Record<string, unknown>, { provider, name }: UsableModel)
   try {
     return JSON.stringify(data);
   } catch (cause) {
-    // A value that can be parsed can still be nested too deeply to serialize.
+    // A value that can be parsed may still be nested too deeply to serialize.
     log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's response cannot be written");
     throw new ServiceError(
       "upstream_error",

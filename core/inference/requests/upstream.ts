@@ -46,10 +46,10 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** These statuses concern the request, so the caller reads the provider's error. */
+/** These statuses are about the request, so the caller reads the provider's error. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
-/** The provider's own words may reveal details of the operator's account there. */
+/** The provider's own words are left out, because they may reveal details of the operator's account. */
 export function refusalOfUpstream(
   { provider, name }: UsableModel,
   { status, headers, text, key }: { status: number; headers: Record<string, string>; text: string; key: string | null },

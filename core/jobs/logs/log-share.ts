@@ -10,7 +10,7 @@ const pauses = new Map<string, number>();
 export class LogShare {
   readonly #party: string;
 
-  /** @param party as in a fair queue (decision 072) */
+  /** @param party a party of the fair queues (decision 072) */
   constructor(party: string) {
     this.#party = party;
   }

@@ -200,7 +200,10 @@ function inUnits(bytes: number): string {
 
 type NewChunk = Omit<LogChunk, "seq">;
 
-/** Output of a worker without the claim is dropped. @returns whether the worker still has the claim */
+/**
+ * Output of a worker without the claim is dropped.
+ * @returns whether the worker still has the claim
+ */
 export async function appendLog(runId: string, claimId: string, chunks: readonly NewChunk[]): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (

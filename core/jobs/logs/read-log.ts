@@ -5,11 +5,15 @@ import { requestContext } from "../../log.ts";
 import { followTail, type Page, type Tail } from "../../tail.ts";
 import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** Lines may be very long, and a chunk may consist of line breaks only (S137). */
+/** Lines may be very long, and a chunk may consist of line breaks only, so bytes and chunks are limited (S137). */
 const END_BYTES = 1024 * 1024;
 const END_CHUNKS = 1_000;
 
-/** The caller checked access. @param most.lines does not count an unfinished line @returns `isCut` if there is more before */
+/**
+ * The caller must have checked access.
+ * @param most.lines does not count an unfinished line
+ * @returns `isCut: true` if there is more before
+ */
 export async function readLogEnd(
   runId: string,
   most: { lines: number; bytes?: number },
@@ -96,7 +100,7 @@ const stages: Tail<never, JobStage, number> = {
   bytesOf: () => 0,
 };
 
-/** Yields at least once. The caller checked access. */
+/** Yields at least once. The caller must have checked access. */
 export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogUpdate> {
   let lastStage: JobStage | undefined;
   for await (const { entries: chunks, state: stage, isCut } of followTail(logs, runId, { after, signal })) {
@@ -106,7 +110,7 @@ export async function* followLog(runId: string, { after = 0, signal }: Follow): 
   }
 }
 
-/** The caller checked access. */
+/** The caller must have checked access. */
 export async function* followStage(runId: string, signal: AbortSignal): AsyncGenerator<JobStage> {
   for await (const { state: stage } of followTail(stages, runId, { signal })) {
     yield stage;
@@ -126,7 +130,7 @@ export type LogChunk = { seq: number; at: Date; stream: LogStream; text: string 
 
 const LOGS_MAX_PER_PERSON = 10;
 
-// On `globalThis`, because each bundle of Next has its own instance of this module.
+// The slots are on `globalThis`, because each bundle of Next has its own instance of this module.
 const keeper = globalThis as typeof globalThis & { keyhookLogSlots?: ReturnType<typeof streamSlots> };
 
 /** Call this before the stream begins, so that a refusal can be sent as an error response. */

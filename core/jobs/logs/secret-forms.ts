@@ -1,4 +1,4 @@
-/** `base64` and MIME have 76 characters per line, PEM 64. */
+/** The columns per line: 76 for `base64` and MIME, 64 for PEM. */
 const BASE64_COLUMNS = [76, 64];
 const HEX_COLUMNS = 60;
 /** The digits of fewer bytes would match too many numbers. */
@@ -22,10 +22,10 @@ function* inUrls(text: string): Generator<string> {
   url.password = text;
   const forms = [
     component,
-    // RFC 3986: Python and Go encode like this, but Python leaves slashes.
+    // RFC 3986. Python and Go encode in this way, but Python leaves slashes.
     strict,
     strict.replaceAll("%2F", "/"),
-    // Form encoding: only browsers and Java encode "~".
+    // Form encoding. Only browsers and Java encode "~".
     strict.replaceAll("%20", "+"),
     new URLSearchParams([["", text]]).toString().slice("=".length),
     url.password,

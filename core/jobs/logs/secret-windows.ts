@@ -5,7 +5,7 @@ const SLICE_MS = 4;
 const SHARE = 0.25;
 const STEP_WINDOWS = 1_000;
 const SHORTEST = 4;
-/** A shorter value's encoded form would occur in unrelated text. */
+/** The encoded form of a shorter value would occur in unrelated text. */
 const SHORTEST_ENCODED = 8;
 /** A longer value is split into windows of this length, which must all match. */
 const LONGEST = 64;
@@ -57,7 +57,7 @@ export class SecretWindows {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
     const ahead = text.slice(at, at + LONGEST);
-    // If a text begins with a window, so does every text that sorts between the two.
+    // If a text begins with a window, then every text between the two in the order also begins with it.
     let found = this.#firstFrom(ahead);
     if (this.#windows[found] !== ahead) found--;
     for (; found >= 0; found = this.#shorter[found] ?? -1) {
@@ -89,7 +89,7 @@ export class SecretWindows {
 
   #hashAt(text: string, at: number): number {
     let hash = 0;
-    // NaN beyond the end counts as 0.
+    // Beyond the end, `charCodeAt` returns NaN, which counts as 0.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
     return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }
@@ -129,7 +129,7 @@ function* textsToEncode(values: readonly string[]): Generator<string> {
 
 const linesOf = (value: string): string[] => value.split(/\r\n|\n|\r/).map((line) => line.trim());
 
-/** Output often pauses after a line, and a window that begins near the end of a line would be held back. */
+/** Output often pauses after a line, so a window that begins near the end of a line would hold output back. */
 function* addWindows(windows: string[], form: string): Steps<void> {
   const lineEndsSoonAfter = (place: number) => form.slice(place, place + LONGEST / 4).indexOf("\n");
   let at = 0;

@@ -18,13 +18,19 @@ import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
 const CONNECTIONS_MAX = 64;
-/** Each connection takes up to a millisecond of the worker's event loop (S132). */
+/**
+ * At most SERVED_MAX connections are served in SERVED_MS, because each takes up to a millisecond of the worker's event loop
+ * (S132).
+ */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
-/** Closing connections takes time too, and Node cannot stop accepting for a while, so the job is cut off. */
+/**
+ * With more refused connections, the job is cut off, because closing them takes time too, and Node cannot stop accepting for a
+ * while.
+ */
 const DROPPED_MAX = 5_000;
 const DROPPED_MS = 10_000;
-/** After a job has pipelined requests, new connections are closed for this long. */
+/** After a job has pipelined requests, its new connections are closed for this long. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
@@ -40,16 +46,17 @@ export const proxyVariables: Readonly<Record<string, string>> = {
 };
 
 export type EgressProxy = {
-  /** The caller closes an idle connection. */
+  /** The caller must close an idle connection. */
   take(connection: Duplex): void;
-  /** Resolves when the sandbox opened too many connections. Then nothing is served. */
+  /** Resolves when the sandbox has opened too many connections. After that, nothing is served. */
   cutOff: Promise<void>;
   close(): void;
 };
 
 /**
- * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
- * @param socketPath if absent, only `take` brings connections
+ * A job reaches the addresses that this service may reach (S117, S118), and this service itself, but nothing else on this machine
+ * (S132).
+ * @param socketPath if absent, connections come only through `take`
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();
@@ -59,7 +66,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   let served = 0;
   let [dropped, droppedUntil] = [0, 0];
   const cutOff = Promise.withResolvers<void>();
-  // No program that we know of pipelines requests. Refusing thousands would block the worker's other jobs (S137).
+  // No known program pipelines requests. Refusing thousands would block the worker's other jobs (S137).
   let refusesUntil = 0;
 
   const keep = <Kept extends Duplex>(socket: Kept): Kept => {
@@ -120,7 +127,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     serve();
   };
 
-  // A paused, abandoned connection keeps its slot until its turn.
+  // A connection that waits for its turn is paused. Even if it is abandoned, it keeps its slot until then.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {
@@ -147,7 +154,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   }
   return {
     take(connection) {
-      // Node enforces `maxConnections` only for the listener.
+      // Node enforces `maxConnections` only for the listener, not for connections from `take`.
       if (taken.size >= CONNECTIONS_MAX) {
         connection.destroy();
         return countDropped();
@@ -190,7 +197,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         createConnection: () => socket,
         method: incoming.method,
         path: `${url.pathname}${url.search}`,
-        // A header such as `Trailer` would make Node throw outside this `try`, which would end the worker.
+        // A header such as `Trailer` would make Node throw outside of this `try`, which would end the worker.
         headers: { ...endToEnd(incoming.headers), ...framing, connection: "close" },
       },
       (answered) => {

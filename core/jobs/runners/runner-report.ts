@@ -6,7 +6,7 @@ const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
 
 export type LimitsReport = {
-  /** The kernel enforces all limits on all processes of a task together. */
+  /** Whether the kernel enforces all limits on all processes of a task together. */
   isExact: boolean;
   sentence: string;
 };
@@ -23,7 +23,7 @@ const SPACE_RUNNERS: readonly string[] = ["bubblewrap", "docker"];
 export const doSpacesRun = (report: RunnerReport): boolean =>
   report.kind === "silent" || (report.kind === "runs" && SPACE_RUNNERS.includes(report.runner));
 
-/** For pages: the web process may be on another machine than the workers, and loads none of the runners. */
+/** For pages, because the web process may be on another machine than the workers, and loads none of the runners. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

@@ -6,10 +6,14 @@ export type Runner = {
   start(task: Task): Promise<Execution>;
   /** Only for runners whose limits depend on the machine. */
   report?(): Promise<LimitsReport>;
-  /** Only for runners whose commands outlive a worker. Throws if the task cannot be ended now. */
+  /**
+   * Only for runners whose commands outlive a worker.
+   * @throws Error if the task cannot be ended now
+   */
   endLeftovers?(id: string): Promise<void>;
   /**
-   * Only for runners that leave things outside of this machine's own folders. @param isHeld returns those that some worker holds
+   * Only for runners that leave things outside of this machine's own folders.
+   * @param isHeld returns those of the IDs that some worker holds
    */
   sweep?(isHeld: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
 };
@@ -22,13 +26,13 @@ export type Task = {
   image?: string | undefined;
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
-  /** The command's working directory, read-only. */
+  /** The command's working directory, which is read-only. */
   filesDirectory?: string | undefined;
-  /** `WEBHOOK_PAYLOAD_FILE` names a file with the payload (S133). */
+  /** The variable `WEBHOOK_PAYLOAD_FILE` names a file with the payload (S133). */
   payload?: string | undefined;
   /**
-   * The command finds this directory at `SOCKET_DIRECTORY`, read-only. A runner lets the command's user enter the parent of this
-   * directory.
+   * The command finds this directory at `SOCKET_DIRECTORY`, read-only. The runner lets the command's user enter the directory's
+   * parent.
    */
   socketDirectory?: string | undefined;
   network: boolean;
@@ -55,7 +59,7 @@ export type Execution = {
 };
 
 export type Exit =
-  /** `code` is 128 + n after signal n, as in shells. */
+  /** After signal n, `code` is 128 + n, as in shells. */
   | { kind: "exited"; code: number }
   | { kind: "out_of_memory" }
   /** `reason` is a sentence for the task's owner, whose command is not at fault. */

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { pool } from "../../db.ts";
 import { serviceMark } from "../../temporary-folder.ts";
 
-/** The name contains the ID, so that the folder is found after the worker was killed. @param id of the run or the Space */
+/**
+ * The name contains the ID, so that the folder is found after the worker was killed.
+ * @param id the ID of the run or the Space
+ */
 export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
 
@@ -21,7 +24,10 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
   for (const { name, id } of left) if (!ids.has(id)) await rm(join(tmpdir(), name), { recursive: true, force: true });
 }
 
-/** Call this after the leftovers were listed, because a claim is older than the folders. @param spaces IDs that workers run */
+/**
+ * Call this after the leftovers were listed, because a claim is older than its folders.
+ * @param spaces IDs of Spaces that workers run
+ */
 export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>(

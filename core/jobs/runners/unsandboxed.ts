@@ -8,9 +8,7 @@ import { PATH } from "./bubblewrap/host-programs.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./runner.ts";
 import { makeTaskDirectory } from "./task-directory.ts";
 
-/**
- * The command can read the service's database, key and files, so this runner is only for machines where that harms nobody (S132).
- */
+/** Use this runner only on machines where a command that reads the service's database, key and files harms nobody (S132). */
 export const unsandboxed: Runner = {
   name: "unsandboxed",
   async start(task) {
@@ -41,7 +39,7 @@ async function run(task: Task): Promise<Execution> {
       ...(task.payload !== undefined && { WEBHOOK_PAYLOAD_FILE: payloadFile }),
     } as Record<string, string> as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that all processes of the command can be killed.
+    // The command has a process group of its own, so that all of its processes can be killed.
     detached: true,
   });
   yieldMemory(child.pid);
@@ -85,7 +83,7 @@ async function run(task: Task): Promise<Execution> {
   return { exited: exited(), kill: () => send("SIGKILL") };
 }
 
-/** When memory is short, the kernel should kill the command first. */
+/** When memory is short, the kernel should kill the command before the service. */
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");

@@ -11,7 +11,7 @@ import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 
-/** Cancelling a finished run changes nothing. */
+/** If the run has finished, this changes nothing. */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });
   if (!isId(id)) throw notFound("Job");

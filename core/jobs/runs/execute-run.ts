@@ -17,7 +17,7 @@ import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.t
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 
-/** `delegate` is undefined if the actor no longer has any rights. */
+/** `delegate` is undefined if the actor has no rights left. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /** The run's owner and the starter must both be able to read the Space. */
@@ -31,7 +31,7 @@ export type TakeFiles = (
   },
 ) => Promise<void>;
 
-/** A run may wait for a long time, after which its webhook may have lost access (S129). */
+/** A run may wait for a long time, and meanwhile its webhook may have lost access (S129). */
 type MayReceive = (deliveryId: string) => Promise<boolean>;
 
 type RunContext = {
@@ -41,11 +41,11 @@ type RunContext = {
   runner?: Runner;
 };
 
-/** A stopping process has 6.5 seconds, within which the run's end must also be recorded. */
+/** A stopping process has 6.5 seconds, in which it must also record the run's end. */
 const STOP_GRACE_MS = 3_000;
 const PROCESSES = 256;
 
-/** A run is never started twice. If a worker was lost, the run ends as the runner's failure. */
+/** A run is never started twice. If its worker was lost, the run ends as a failure of the runner. */
 export async function executeRun(run: ClaimedRun, claimId: string, context: RunContext): Promise<void> {
   const found = context.runner ?? (await findRunner());
   if (run.stage === "RUNNING") {

@@ -28,7 +28,7 @@ const LIMIT_MAX = 100;
 /** A hundred runs may have half a megabyte each (S137). */
 const PAGE_BYTES = 1024 * 1024;
 
-/** `next` is the `before` of the next page. With labels, a page may be empty. */
+/** `next` is the `before` of the next page. A page of a search by labels may be empty. */
 export async function listRuns(
   actor: Actor,
   owner: RunOwner,
@@ -78,7 +78,7 @@ function countThatFit(found: readonly { recordBytes: number }[], limit: number):
   return over < 0 ? limit : Math.min(over, limit);
 }
 
-/** An owner may have millions of runs (S137). */
+/** Counting stops here, because an owner may have millions of runs (S137). */
 export const COUNTED_MAX = 10_000;
 
 /** @throws ServiceError `invalid_request` if there are too many runs for a search by labels */

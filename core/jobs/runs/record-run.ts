@@ -17,7 +17,7 @@ export type Outcome = {
   message: string | null;
 };
 
-/** Webhooks and their runs belong to the organization, even after their creator has left. */
+/** Does not apply to the runs of webhooks, which belong to the organization even after their creator has left. */
 const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delegation_id is null and job_run.webhook_id is null
   and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
@@ -43,7 +43,10 @@ export async function recordStart(id: string, claimId: string, runner: RunnerNam
 
 const RETRY_MS = 1_000;
 
-/** Waits for the database as long as the claim can last. @returns whether the worker still had the claim */
+/**
+ * Waits for the database as long as the claim can last.
+ * @returns whether the worker still had the claim
+ */
 export async function recordEnd(id: string, claimId: string, { stage, exitCode, message }: Outcome): Promise<boolean> {
   for (let left = LEASE_SECONDS; ; left--) {
     try {
@@ -68,12 +71,12 @@ type Watched = {
   id: string;
   claimId: string;
   onCancel(): void;
-  /** Another worker may claim the run, so no part may continue here. */
+  /** Another worker may claim the run, so all work on it must stop. */
   onLost(): void;
 };
 
 const CHECK_MS = 2_000;
-/** After this time without a response, another worker may claim the run. */
+/** If the database does not respond for this long, another worker may claim the run. */
 const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
 
 const watched = new Map<string, Watched & { heldAt: number }>();

@@ -25,7 +25,7 @@ export async function requestRun(
   return request(actor, namespace, from, async (tx) => ({ spec, secrets, initiator: await initiatorOf(tx, actor) }));
 }
 
-/** A webhook's run is refused, because a replay checks the rights again (S129). */
+/** A webhook's run is refused, because only a replay checks the rights again (S129). */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
@@ -82,7 +82,7 @@ export type NewRun = {
   deliveryTry?: number;
 };
 
-/** The caller has checked `job.run`. */
+/** The caller must have checked `job.run`. */
 export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Promise<string> {
   const id = newOrderedId();
   await tx.jobRun.create({
@@ -94,13 +94,13 @@ export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Pro
 
 const OPEN_RUNS_MAX_PER_OWNER = 200;
 
-/** There is no lock, so several callers may be told that there is room. */
+/** Takes no lock, so several callers may be told that there is room. */
 export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
   return (await countOpen(db, ownerId)) < OPEN_RUNS_MAX_PER_OWNER;
 }
 
 export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
-  // Each call must count the runs of the previous one.
+  // The lock makes each call count the runs of the call before.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
   const open = await countOpen(tx, owner.id);
   if (open < OPEN_RUNS_MAX_PER_OWNER) return;

@@ -8,7 +8,7 @@ import { invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
-/** In bytes, far below the kernel's limit (S138). */
+/** Bytes, far below the kernel's limit (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {

@@ -75,7 +75,7 @@ function editSchedule(actor: Actor, of: ScheduleOf, edit: Parameters<typeof chan
 }
 
 async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
-  // Each call must count the schedules of the previous one.
+  // The lock makes each call count the schedules of the call before.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
   if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
   throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
@@ -98,7 +98,7 @@ type ScheduleChanges = {
   labels?: JobSpec["labels"];
 };
 
-/** The job then runs in the name of the user who changed the schedule. */
+/** Afterwards, the job runs in the name of the user who changed the schedule. */
 export async function updateSchedule(
   actor: Actor,
   of: ScheduleOf,
@@ -117,7 +117,7 @@ export async function updateSchedule(
         mayOverlap,
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
-        // A worker with a claim for the old due time must lose that claim.
+        // A worker that claimed the row for the old due time must lose its claim.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
     });
@@ -141,8 +141,8 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 }
 
 /**
- * The job then runs in the name of the user who resumed the schedule, because the previous user may be why the schedule was
- * suspended.
+ * Afterwards, the job runs in the name of the user who resumed the schedule, because the previous user may be the reason for its
+ * suspension.
  */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {

@@ -29,7 +29,7 @@ export async function changeSchedule<T>(
   const owner = await findJobNamespace(actor, "job.run", namespace);
   if (!isId(scheduleId)) throw notFound("Scheduled job");
   return inTransaction(async (tx) => {
-    // Locks the owner first, as the owner's deletion does. Otherwise the two could deadlock.
+    // The owner is locked first, as in the owner's deletion, to avoid a deadlock.
     if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     const locked = await tx.$queryRaw<unknown[]>`
@@ -44,7 +44,7 @@ export async function changeSchedule<T>(
 /** Limits the size of a page (S137). */
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
-/** A schedule with a large spec counts more than once, also in `total`. */
+/** In a page and in `total`, a schedule with a large spec counts more than once. */
 export async function listSchedules(
   actor: Actor,
   namespace: string,

@@ -4,9 +4,9 @@ import { invalidRequest } from "../../errors.ts";
 const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;
-/** A 29 February on a given weekday can take 40 years. A longer search takes too long (S137). */
+/** 29 February may fall on a given weekday only after 40 years. A longer search takes too long (S137). */
 const YEARS = 41;
-/** No job starts more often than once a minute, and a date is not a schedule. */
+/** Five fields allow no seconds, so no job starts more often than once a minute. A date is not a schedule. */
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
 /** @throws ServiceError `invalid_request`, also for a schedule that is never due */

@@ -11,7 +11,7 @@ export type Schedule = {
   createdById: string | null;
   madeWith: MadeWith | null;
   spec: JobSpec;
-  /** Only the names are shown (S134). */
+  /** The values of secrets are never shown (S134). */
   secretNames: string[];
   schedule: string;
   timezone: string;

@@ -22,7 +22,7 @@ export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string
 /** One transaction creates the run and sets the next time, so that no due time runs twice. */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
-    // Locks the owner first, as the owner's deletion does.
+    // The owner is locked first, as in the owner's deletion, to avoid a deadlock.
     const isLive = await lockOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
     const [held] = await tx.$queryRaw<{ now: Date; dueAt: Date }[]>`
       SELECT clock_timestamp() AS "now", due_at AS "dueAt" FROM scheduled_job
@@ -37,7 +37,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // This machine's clock may be wrong.
+        // The database's time is used, because this machine's clock may be wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -56,7 +56,7 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
-    // This run is skipped, and the next may succeed.
+    // Only this run is skipped, because the next one may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was skipped: ${error.message}` };
   }
@@ -116,7 +116,7 @@ export async function runScheduleNow(
   });
 }
 
-/** The caller has locked the schedule's row. */
+/** The caller must have locked the schedule's row. */
 async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {

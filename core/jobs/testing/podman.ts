@@ -35,7 +35,7 @@ export async function startPodman(hub: string) {
   writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
   const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
   const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
-  // Otherwise all Podman instances of this user would share locks in memory.
+  // With locks in files, the Podman instances of one user share no locks in memory.
   const settings = join(directory, "containers.conf");
   writeFileSync(settings, '[engine]\nlock_type = "file"\n');
   const environment = {

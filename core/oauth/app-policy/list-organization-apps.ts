@@ -49,7 +49,7 @@ export async function listOrganizationApps(
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().slice(0, 2000).toWellFormed();
   if (words) {
-    // In LIKE, % and _ are wildcards.
+    // % and _ are wildcards in LIKE, so they are escaped.
     const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     conditions.push(Prisma.sql`(lower(name) LIKE ${pattern} OR "clientId" = ${words})`);
   }

@@ -19,7 +19,7 @@ type KeysInput = { jwks: string; jwksUri: string };
  * working secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Only those who manage the app may make us fetch a URL.
+  // Only those who manage the app may make this service fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
@@ -49,7 +49,7 @@ async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["key
   return { ...(await fetchKeySet(address)), jwksUri: address };
 }
 
-/** The app is then public, so PKCE is required. */
+/** An app without keys is public, so PKCE is required. */
 export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (!hasKeys(app)) throw conflict("The app has no keys.");

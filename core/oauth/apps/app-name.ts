@@ -19,7 +19,7 @@ export function parseAppName(value: unknown): string {
   return name;
 }
 
-/** Coarse, because a false positive costs the owner one retry (S28). */
+/** The comparison is coarse, because a false positive costs the owner only one retry (S28). */
 export function isLookAlike(name: string, brand: string): boolean {
   const target = skeleton(brand);
   if (target === "") return false;
@@ -34,7 +34,7 @@ export function isLookAlike(name: string, brand: string): boolean {
 
 const LONG_BRAND = 5;
 
-/** "Key hook", "K e y h o o k". */
+/** Finds the target in "Key hook" and "K e y h o o k". */
 function hasRun(words: readonly string[], target: string): boolean {
   return words.some((_, start) => {
     let joined = "";
@@ -56,7 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// Capitals that look unlike their small letter are looked up first.
+// A capital that looks unlike its small letter is looked up first.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

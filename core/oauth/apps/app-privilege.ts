@@ -36,7 +36,7 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 
 /**
  * See S90, S95.
- * @param shownOrgId the organization that the operator saw: the owner may have bound the app to another one since
+ * @param shownOrgId the organization that the operator saw, because the owner may have bound the app to another one since
  */
 export async function setAppPrivilege(
   actor: Actor,
@@ -69,7 +69,7 @@ export async function setAppPrivilege(
   });
 }
 
-/** Revokes the consents, so that unblocking does not restore them (S49). */
+/** The consents are revoked, so that unblocking does not restore them (S49). */
 export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolean, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, clientId, name, blockedAt }, record) => {
     // Repeating a block must not change its time.

@@ -7,7 +7,7 @@ import { conflict, invalidRequest } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
 import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 
-/** @returns the secret, shown here and never again */
+/** @returns the secret, which is never shown again */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (hasKeys(app)) throw conflict("The app authenticates with its keys. Delete them to use a secret.");
@@ -19,12 +19,12 @@ export async function addSecret(actor: Actor, appId: string, from: RequestOrigin
   });
 }
 
-/** Long enough for a release, short enough to end a leaked secret. */
+/** Long enough for a release, and short enough to end a leaked secret. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * S52. Secrets left by earlier rotations never get a later expiry.
- * @returns the new secret, shown here and never again
+ * See S52. Secrets that earlier rotations left never expire later than before.
+ * @returns the new secret, which is never shown again
  */
 export async function rotateSecret(
   actor: Actor,
@@ -55,7 +55,7 @@ export async function rotateSecret(
   });
 }
 
-/** The app is then public (docs/specification/oauth.md#oauth-apps, S52), so PKCE is required again. */
+/** An app without secrets is public (docs/specification/oauth.md#oauth-apps, S52), so PKCE is required again. */
 export async function deleteSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (app.secrets.length === 0) throw conflict("The app has no secret.");

@@ -22,15 +22,15 @@ export type AppSettings = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
-  /** Without a secret or keys, only PKCE ties a code to its app (S8). */
+  /** If an app has no secret or keys, only PKCE ties a code to the app (S8). */
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** Only pushed authorization requests are accepted (RFC 9126 §6). */
+  /** The app must push its authorization requests (RFC 9126 §6). */
   isParRequired: boolean;
-  /** Only tokens bound to a key are issued (RFC 9449 §5.2). */
+  /** The app gets only tokens that are bound to a key (RFC 9449 §5.2). */
   isDpopRequired: boolean;
-  /** Even where RFC 9700 §4.14.2 does not require it. */
+  /** Refresh tokens are replaced even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
   /** OpenID Connect Back-Channel Logout. */
@@ -91,7 +91,7 @@ function parseScopes(names: readonly string[]): Scope[] {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // In the catalog's order, so that the same choice is always stored in the same way.
+  // The catalog's order makes the same choice always the same text.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;
@@ -111,7 +111,7 @@ export function isRedirectUriAllowed(registered: readonly string[], requested: s
 
 const MAX_CHARACTERS = 2000;
 
-/** Each call decides whether the name's address may be called (S77). */
+/** Does not look the host up, because each request checks whether its address is allowed (S77). */
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
   const refuse = (sentence: string) => invalidRequest(sentence, field);
   const text = plainText(field, value, MAX_CHARACTERS).trim();
@@ -123,7 +123,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   return url.href;
 }
 
-/** Where this service itself runs on loopback, plain http to loopback is allowed too. */
+/** Plain http is allowed to loopback if this service itself is on loopback. */
 function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);

@@ -12,7 +12,7 @@ export type AppUsageDay = {
 };
 
 export type AppUsage = {
-  /** Oldest first. Days without use have zeros. */
+  /** The oldest day comes first. Days without use have zeros. */
   days: AppUsageDay[];
   total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
 };

@@ -8,7 +8,7 @@ import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { actsAsOwner, changeApp } from "./change-app.ts";
 
-/** An owner who leaves the organization loses these decisions to its administrators (docs/specification/oauth.md#oauth-apps). */
+/** If the owner leaves the organization, its administrators get these decisions (docs/specification/oauth.md#oauth-apps). */
 export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, async (tx, app, record) => {
     await requirePermission(
@@ -29,7 +29,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
   });
 }
 
-/** S95. The privilege was for this organization and ends too. */
+/** S95: the privilege was for this organization, so it ends too. */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const isOwner = await actsAsOwner(actor, appId);
   await changeApp(
@@ -50,7 +50,7 @@ export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin
 const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
 const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
 
-/** Issued tokens keep their expiry (S97). */
+/** Tokens that were already issued keep their expiry (S97). */
 export async function setTokenDuration(actor: Actor, appId: string, seconds: number, from: RequestOrigin): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < TOKEN_DURATION_MIN_SECONDS || seconds > TOKEN_DURATION_MAX_SECONDS) {
     throw invalidRequest("Enter a duration from 1 hour to 720 hours (30 days).", "tokenHours");

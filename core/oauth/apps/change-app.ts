@@ -14,17 +14,17 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * The change gives power over members. An owner who has left the bound organization must not keep the secret
-   * (docs/specification/oauth.md#oauth-apps).
+   * The change gives power over members of the bound organization. An owner who has left that organization must not keep the
+   * secret (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
 };
 
-/** Administrators of the organization that owns the app, or to which it is bound, can read it. */
+/** The entry is for the administrators of the organization that owns the app, or to which the app is bound. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
-/** Concurrent changes run one after the other. An app that the actor may not manage is `not_found` (S136). */
+/** Changes of one app run one after the other. An app that the actor may not manage is `not_found` (S136). */
 export async function changeApp<Result>(
   actor: Actor,
   { appId, action, isOverMembers = false, from }: AppChange,
@@ -49,13 +49,11 @@ export async function changeApp<Result>(
   });
 }
 
-/**
- * A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). `may` still decides about rights.
- */
+/** A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). The caller must still ask `may`. */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
   if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
-  // Includes administrators who do not meet their organization's requirements, so that the error can say so.
+  // Administrators who do not meet their organization's requirements are included, so that the error can say so.
   const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
   return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
     WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
@@ -71,7 +69,7 @@ async function requireAuthority(
   const what = { what: "OAuth app", tx };
   if (!isOverMembers || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
-  // For actors who may not see the app as its owner, the app does not exist (S136).
+  // For an actor who may not see the app as its owner, the app does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
     throw new ServiceError(
       "forbidden",
@@ -81,7 +79,7 @@ async function requireAuthority(
   await requirePermission(actor, action, bound, what);
 }
 
-/** For decisions that give power over members of the bound organization. */
+/** The owner to check for decisions that give power over members of the bound organization. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
 export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean> {
@@ -102,7 +100,7 @@ export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || curr
 /** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** NOTIFY channel with the ID of the client that every process must read again. */
+/** The NOTIFY channel for the ID of a client that every process must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {

@@ -57,7 +57,7 @@ const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnes
 
 const TOUCH_SECRETS = "UPDATE oauth_app_secret SET last_used_at = now() WHERE id = ANY ($1)";
 
-/** Also called when the process shuts down. */
+/** Call this also when the process shuts down. */
 export async function flushUsage(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;

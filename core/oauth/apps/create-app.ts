@@ -22,18 +22,18 @@ export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> 
   Partial<AppSettingsInput> & {
     owner: { userId: string } | { orgId: string };
     logo?: Uint8Array;
-    /** Whether the app starts with a secret. */
+    /** The app starts with a secret. */
     isConfidential?: boolean;
-    /** Whether an organization's app is bound to it from the start. */
+    /** An organization's app is bound to the organization from the start. */
     isBound?: boolean;
   };
 
 export const OWNER_MAX_APPS = 200;
 
-/** @returns the app and, if it is confidential, its secret, shown here and never again */
+/** @returns the app, and the secret of a confidential app, which is never shown again */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
-  // Keys can only be set on an existing app.
+  // Keys can be set only on an existing app.
   if (given.securityProfile === "fapi2")
     throw invalidRequest("Create the app first, then set its keys, then choose FAPI 2.0.", "securityProfile");
   const { redirectUris, isPkceRequired = true, isDeviceFlowAllowed = false } = given;
@@ -84,14 +84,14 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
 /**
- * No foreign key ties an app to its owner.
+ * Locks the owner, because no foreign key ties an app to its owner.
  * @returns false if the owner is gone or disabled
  */
 export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }
 
-/** Until the transaction ends nobody else adds an app to this owner. */
+/** Until the transaction ends, nobody else adds an app to this owner. */
 export async function lockAppLimit(tx: Db, owner: Ownership): Promise<{ isReached: boolean }> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${owner.ownerOrgId ?? owner.ownerUserId}`}, 0))`;
   return { isReached: (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS };
@@ -106,7 +106,7 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
   }
 }
 
-/** Built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
+/** The hub's own command line has this ID built in (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
 /** Any number of processes may run this at once (C9 in docs/specification/existing-clients.md). */

@@ -27,14 +27,14 @@ export type AppDetails = {
   ownerUsername: string | null;
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   isOwner: boolean;
-  /** For a bound app, only administrators of the organization may. */
+  /** Whether the actor may decide about members' access. For a bound app, only the organization's administrators may. */
   mayManageAccess: boolean;
   userCount: number;
 };
 
 const organizationFields = { id: true, name: true, fullName: true } as const;
 
-/** An app that the actor may not manage is `not_found` too (S136). */
+/** An app that the actor may not manage is `not_found` (S136). */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const [seen] = isId(appId)
     ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${visibleTo(actor)}`

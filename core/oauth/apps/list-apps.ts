@@ -92,7 +92,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // In LIKE, % and _ are wildcards.
+  // % and _ are wildcards in LIKE, so they are escaped.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

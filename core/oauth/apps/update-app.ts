@@ -16,12 +16,15 @@ import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** A thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
+/**
+ * With these fields, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees
+ * (S113).
+ */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
-/** @throws ServiceError `reauthentication_required` for `sensitiveFields`, or for more scopes of a bound app (S113) */
+/** @throws ServiceError `reauthentication_required` if `sensitiveFields` change, or a bound app gets more scopes (S113) */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
   const { given, encodedLogo } = await checkAll({
@@ -59,14 +62,14 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isRemoval">;
 
-/** Redirect URIs have their own event, since an attacker takes over an app by adding one (S116). */
+/** Redirect URIs have an event of their own, because an attacker takes over an app by adding one (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // By changing the order, somebody could add entries without end.
+    // If a change of the order counted as a removal, somebody could add any number of entries.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

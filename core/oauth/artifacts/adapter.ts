@@ -25,7 +25,10 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/** Within this time, the client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
+/**
+ * A replay within this time probably means that the client sent its request twice. A later replay counts as theft (S47,
+ * docs/decisions/005).
+ */
 const BENIGN_REPLAY_SECONDS = 10;
 
 export class PostgresAdapter implements Adapter {
@@ -67,7 +70,7 @@ export class PostgresAdapter implements Adapter {
     return findArtifactByUid(this.model, uid);
   }
 
-  /** Users enter their codes on our pages, not on the engine's (docs/decisions/025). */
+  /** Users enter their codes on this service's own pages, not on the engine's (docs/decisions/025). */
   async findByUserCode(): Promise<undefined> {
     return undefined;
   }
@@ -76,20 +79,20 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
-    // Within a protocol request the engine stores the question. Outside one, a page of ours stores the answer.
+    // In a protocol request, the engine stores the question. Outside of one, a page of this service stores the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // The user may answer after the request's `exp`. Without its row, a request could be answered twice (RFC 9126 §7.3).
+    // The user may answer after the request's `exp`. If its row were gone, a request could be answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
-    // Set only while `saveExchangedToken` runs.
+    // `exchange` is set only while `saveExchangedToken` runs.
     const { exchange } = requestRows();
     if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /** A replay gets nothing, and what was already issued ends (S43, S44, S47). */
+  /** A replay gets nothing, and ends what was already issued (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;
@@ -114,7 +117,7 @@ export class PostgresAdapter implements Adapter {
   }
 }
 
-/** The audit log gets one entry in total (S43, S47, S116). */
+/** However often a code or token is replayed, the audit log gets one entry (S43, S47, S116). */
 export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     const [grant] = await tx.oAuthGrant.updateManyAndReturn({
@@ -126,7 +129,7 @@ export async function revokeReplayedGrant(kind: string, grantId: string, from: R
     await endDelegationsOf(tx, [grantId]);
     if (!grant) return;
     const { clientId, userId } = grant;
-    // The app's managers should know: its tokens or codes leak somewhere.
+    // The app's managers should know, because the app's tokens or codes leak somewhere.
     const app = await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } });
     await recordAboutSomebody(tx, {
       type: "oauth_token.replay_detected",

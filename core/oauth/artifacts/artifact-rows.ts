@@ -22,10 +22,10 @@ const ORGANIZATIONS = `(SELECT ${organizationsJson("g.id")}
     FROM member_standing m JOIN organization o ON o.id = m.org_id
     WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
 
-/** A condition on `organization o`. */
+/** An SQL condition on `organization o`. */
 export const HAS_EXCHANGE_PLAN = `o.plan IN (${exchangePlans.map((plan) => `'${plan}'`).join(", ")})`;
 
-/** Checked with each use, so that losing privilege, binding, plan or membership ends the token at once (S95). */
+/** Checked with each use, so that a token ends when its app or user loses privilege, binding, plan or membership (S95). */
 const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
       JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
     WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
@@ -36,8 +36,8 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /**
- * Selects nothing that depends on something revoked or disabled (S49, S114).
- * @param where selects artifacts of the model `$1`
+ * Selects no artifact that depends on something revoked or disabled (S49, S114).
+ * @param where an SQL condition on artifacts of the model `$1`
  */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
   return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
@@ -74,7 +74,7 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
   const byHash = new Map(rows.map((row) => [row.id_hash, row]));
   return hashes.map((hash, at) => {
     const row = byHash.get(hash);
-    // Two requests with one token must not share an object: one could change it for the other.
+    // Two requests with one token must not share an object, because one could change it for the other.
     return row && hashes.indexOf(hash) < at ? structuredClone(row) : row;
   });
 }

@@ -5,7 +5,7 @@ import { requestRows } from "./request-rows.ts";
 
 /** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
 
-/** Marks a hash, so that an artifact that was read by its uid can be stored again. */
+/** Marks an ID as a hash, so that an artifact that was read by its uid can be stored again. */
 const HASHED = "hashed:";
 
 export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(HASHED.length) : hashToken(id));
@@ -33,7 +33,10 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/** Removes scopes that were lost since (S30, S95). A refresh token keeps its scope, because clients may repeat that scope. */
+/**
+ * Removes scopes that the consent or the app has lost since (S30, S95). A refresh token keeps its scope, because clients may
+ * repeat it.
+ */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -47,7 +50,7 @@ function withRemainingScope(grant: Payload, left: string[] | null): Payload {
   return openid ? { ...grant, openid: { ...openid, scope: remainingScope(openid.scope, left) } } : grant;
 }
 
-/** A forged ID must never be used as a hash. */
+/** A client must not pass a hash instead of an ID. */
 export const isForged = (id: string): boolean => id.startsWith(HASHED);
 
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
@@ -61,7 +64,7 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 
-/** Without its Grant, a token is invalid and not stored. */
+/** A token whose Grant is gone is invalid, so it is not stored. */
 const UPSERT = `WITH prolonged AS (
     UPDATE oauth_grant SET expires_at = now() + make_interval(secs => $9) WHERE id = $3 AND expires_at < now() + make_interval(secs => $9))
   INSERT INTO oauth_artifact
@@ -82,12 +85,12 @@ const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT 
     WHERE rank > ${KEPT_OF_GRANT} LIMIT 100))
   FOR UPDATE SKIP LOCKED))`;
 
-/** The bearer's value is never stored. */
+/** The token's own value is never stored. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** @param party for a new row only */
+/** @param party is used only for a new row */
 export async function upsertArtifact(
   model: string,
   id: string,
@@ -127,12 +130,12 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 
 type UsedArtifact = {
   grantId: string | null;
-  /** By the database's clock, which is the same for every process. */
+  /** A time of the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 
 /**
- * One conditional update, so that of simultaneous requests one is the first (S44).
+ * A single conditional update, so that only one of several simultaneous requests is the first (S44).
  * @returns undefined for the first use
  */
 export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
@@ -152,7 +155,7 @@ export async function consumeArtifact(model: string, id: string): Promise<UsedAr
   return rows[0] ?? { grantId: null, secondsSinceUse: Number.POSITIVE_INFINITY };
 }
 
-/** Prolongs the Grant too, which would otherwise end first. */
+/** The Grant is prolonged too, because it would otherwise end first. */
 const PROLONG = `WITH kept AS (
     UPDATE oauth_artifact SET expires_at = now() + make_interval(secs => $3), payload = payload || jsonb_build_object('exp', $4::int8)
       WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING grant_id),
@@ -160,7 +163,7 @@ const PROLONG = `WITH kept AS (
     WHERE g.id = kept.grant_id AND g.expires_at < now() + make_interval(secs => $3))
   SELECT grant_id FROM kept`;
 
-/** @returns false for a used artifact */
+/** @returns false if the artifact was already used */
 export async function prolongArtifact(model: string, id: string, seconds: number): Promise<boolean> {
   const values = [model, idHash(id), seconds, Math.floor(Date.now() / 1000) + seconds];
   const { rows } = await pool().query<{ grant_id: string }>({ name: "artifact-prolong", text: PROLONG, values });

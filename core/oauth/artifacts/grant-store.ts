@@ -27,13 +27,16 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** Of one user's Grants for one client, with tokens and without. */
+/** The limit for one user's Grants for one client. Grants with and without tokens count separately. */
 const KEPT = 200;
-/** A new sign-in without refresh tokens may expire before older ones with them. */
+/** The newest Grants stay, even if they expire before older ones. A new sign-in without refresh tokens expires soon. */
 const KEPT_NEWEST = 20;
 const KEPT_IN_ALL = 2_000;
 
-/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too. */
+/**
+ * An app that the user already allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent
+ * count too.
+ */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
         ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS rank
@@ -49,7 +52,7 @@ const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_g
       ORDER BY id = $1 DESC, revoked_at IS NULL DESC, expires_at DESC, created_at DESC OFFSET ${KEPT_IN_ALL})))
   FOR UPDATE SKIP LOCKED)`;
 
-/** A Grant is never widened (S48). The lock gives a user who revokes the consent at the same moment the last word. */
+/** A Grant is never widened (S48). Because of the lock, a user who revokes the consent at the same moment has the last word. */
 export async function saveGrant(id: string, payload: Payload): Promise<void> {
   const { jti: _jti, ...stored } = payload;
   const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored)];
@@ -60,7 +63,7 @@ export async function saveGrant(id: string, payload: Payload): Promise<void> {
 }
 
 /**
- * Call this function in the transaction that stores the consent.
+ * Call this in the transaction that stores the consent.
  * @param authTime in seconds since 1970 (S113)
  */
 export async function insertGrant(

@@ -8,7 +8,7 @@ import { answerArtifact, findArtifact, idHash, type Payload } from "./artifact-s
 
 export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
-/** A user may take an hour to answer, and the app may lose that redirect URI meanwhile (S20, S86). */
+/** The user may take an hour to answer, and meanwhile the app may lose its redirect URI (S20, S86). */
 export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
   const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
@@ -32,7 +32,7 @@ export async function saveInteractionAnswer(id: string, payload: Payload): Promi
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }
 
-/** Call this function in the transaction that stores what follows from the answer. */
+/** Call this in the transaction that stores what follows from the answer. */
 export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
   const answered = await tx.$executeRaw`
     UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)

@@ -13,7 +13,7 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** For the proofs of the account's tokens and the assertions of its apps. */
+/** The limit for the proofs of the account's tokens and the assertions of its apps. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** See S143. */
@@ -25,7 +25,7 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
   ON CONFLICT (model, id_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE oauth_artifact.expires_at < now()`;
 
 /**
- * RFC 7523 §3 (S73), RFC 9449 §11.1. Of simultaneous requests, one is the first.
+ * RFC 7523 §3 (S73), RFC 9449 §11.1. Only one of several simultaneous requests is the first.
  * @param until Unix seconds. A proof from a clock that is a minute ahead is valid for six minutes.
  */
 export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
@@ -35,7 +35,10 @@ export async function isFirstUse(clientId: string, jti: string, until: number): 
   return rowCount === 1;
 }
 
-/** The engine calls this before our checks. A remembered value cannot be displaced, so calls are counted first (S143). */
+/**
+ * The engine calls this before this service's own checks. A remembered value cannot be displaced, so calls are counted first
+ * (S143).
+ */
 export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
   const ctx = Provider.ctx;
   if (ctx) await countRemembered(ctx, clientId);

@@ -3,7 +3,7 @@ import type { Payload } from "./artifact-store.ts";
 import { findGrant } from "./grant-store.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 
-/** `exp` is in seconds since 1970, `jkt` the thumbprint of the DPoP key (RFC 9449 §5). */
+/** `exp` is in seconds since 1970. `jkt` is the thumbprint of the DPoP key (RFC 9449 §5). */
 type RefreshTokenData = { grantId: string; exp: number; jkt?: string };
 
 const PURPOSE = "refresh token";
@@ -16,7 +16,7 @@ export function newRefreshTokenId({ grantId, exp, jkt = "" }: RefreshTokenData):
   return tokenPrefix("RefreshToken") + Buffer.from(seal(PURPOSE, `${exp} ${grantId} ${jkt}`)).toString("base64url");
 }
 
-/** @returns undefined unless the value was issued here, under this SECRET_KEY and any TOKEN_PREFIX */
+/** @returns undefined unless this SECRET_KEY has encrypted the value, under any TOKEN_PREFIX */
 export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   const text = id.slice(id.indexOf(KIND) + KIND.length);
   const sealed = Buffer.from(text, "base64url");
@@ -30,7 +30,7 @@ export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   }
 }
 
-/** Marked as used, so that using or revoking the token revokes its Grant. */
+/** The token is returned as used, so that the engine revokes its Grant. */
 export async function findForgottenRefreshToken(id: string): Promise<Payload | undefined> {
   const named = readRefreshTokenId(id);
   const grant = named && (await findGrant(named.grantId));

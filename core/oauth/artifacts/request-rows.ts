@@ -3,7 +3,7 @@ import type { TokenAccount, TokenOrganization } from "#core/accounts/tokens/acco
 import type { DecidedExchange } from "../exchange/exchange-store.ts";
 
 export type AccountRow = TokenAccount & {
-  /** Absent if not read. */
+  /** Absent if they were not read. */
   organizations?: TokenOrganization[];
   /** The only organization in which an exchanged token acts. */
   boundOrgId?: string | null;
@@ -13,7 +13,7 @@ export type AccountRow = TokenAccount & {
 export type RequestRows = {
   grants: Map<string, Record<string, unknown>>;
   accounts: Map<string, AccountRow>;
-  /** The engine asks once for each kind of artifact. */
+  /** The engine revokes a Grant once for each kind of artifact. */
   revokedGrants: Set<string>;
   /** Set while `saveExchangedToken` makes the engine save an exchanged token. */
   exchange?: DecidedExchange;
@@ -27,7 +27,7 @@ export function withRequestRows<T>(run: () => T): T {
   return storage.run(empty(), run);
 }
 
-/** Outside a request, the set is not kept. */
+/** Outside of a request, each call returns an empty set of rows. */
 export function requestRows(): RequestRows {
   return storage.getStore() ?? empty();
 }

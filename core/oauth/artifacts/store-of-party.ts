@@ -9,27 +9,30 @@ import { type Payload, upsertArtifact } from "./artifact-store.ts";
  */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/** Refusing would let a flood from one address lock out everybody behind that address (S143). */
+/**
+ * At the limit, an old row is deleted. A refusal would let a flood from one address lock out everybody behind that address
+ * (S143).
+ */
 export const STORED_LIMITS = {
-  // Includes answered interactions: strangers can answer theirs and never return.
+  // Answered interactions count too, because strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
-  // An address may send 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
+  // An address may request 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // A request whose row is deleted fails.
+  // A request whose row was deleted fails.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
   // Only clients that keep no cookies create more than two.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 
-/** Counting all rows costs more than counting one party's. */
+/** Rows of all parties are counted once per this many stored rows, because counting them is slow. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
 const DROPPED_AT_ONCE = 100;
 
-/** No hash contains this character. */
+/** Separates the parts of a party. No hash contains this character. */
 const WITHIN = ".";
 
-/** @param party by default the authenticated client, the account, or else the address */
+/** @param party by default the authenticated client, the account or the address */
 export async function storeOfParty(
   model: keyof typeof STORED_LIMITS,
   id: string,
@@ -46,11 +49,11 @@ export async function storeOfParty(
   for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
-/** An account may create hundreds of clients, so in the total they count together. */
+/** An account may create hundreds of clients, so their rows count for the account together. */
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // Counts by /48, as in core/fair-queue/party.ts.
+  // An address counts by its /48, as in core/fair-queue/party.ts.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
   // A client with a metadata document has no owner, because its host can have any number of names.
@@ -61,7 +64,7 @@ async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string
   return [session?.accountId ? `account ${session.accountId}` : address];
 }
 
-/** An organization counts as its first administrator, who may have created many. */
+/** An organization counts as its first administrator, who may have created many organizations. */
 export async function ownerOf(clientId: string): Promise<string | undefined> {
   const { rows } = await pool().query<{ id: string | null }>({
     name: "owner-of-client",
@@ -72,7 +75,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/** Without a name, Postgres plans the query each time. A plan for few rows would sort all rows. */
+/** The query has no name, so Postgres plans it each time. A generic plan would sort all rows. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({
@@ -83,7 +86,7 @@ async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): P
   });
 }
 
-/** A flood from many addresses displaces itself. */
+/** Deletes the oldest rows of all parties, so that a flood from many addresses displaces its own rows. */
 export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (

@@ -1,8 +1,8 @@
 import { env } from "#core/env.ts";
 
+/** The part of a token's prefix that shows its kind (S55). */
 const kinds = { AccessToken: "oauth", RefreshToken: "refresh", DeviceCode: "device" } as const;
 
-/** A recognizable prefix (S55). */
 type TokenModel = keyof typeof kinds;
 
 export const isTokenModel = (model: string): model is TokenModel => Object.hasOwn(kinds, model);

@@ -5,9 +5,9 @@ import { answerInteraction, type Interaction, type InteractionCookies, interacti
 export type LoginStep =
   | {
       step: "sign-in";
-      /** The app requires it (`prompt=login`, `max_age`). */
+      /** The app requires another authentication (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** The account differs from the one in the app's `id_token_hint`. */
+      /** The account is not the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
@@ -54,13 +54,13 @@ function subjectOf(idToken: unknown): unknown {
 }
 
 /**
- * Satisfied prompts are removed, or the user would sign in again and again. `max_age` gives the ID token `auth_time`
+ * Prompts that are satisfied are removed, or the user would sign in again and again. `max_age` gives the ID token `auth_time`
  * (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    // Of all parameters, only `resource` may be sent several times.
+    // Only `resource` may be sent several times.
     for (const each of [value].flat()) if (typeof each === "string") parameters.append(name, each);
   }
   if (session.authenticatedAt < startedAt) return `/oauth/authorize?${parameters}`;

@@ -10,7 +10,7 @@ import { currentProvider } from "../provider.ts";
 export type InteractionCookies = {
   /** The page's `Cookie` header. The engine verifies the signature of its own cookies. */
   cookie: string;
-  /** Must be the interaction that the cookie names. */
+  /** The ID must be that of the interaction that the cookie names. */
   uid: string;
 };
 
@@ -24,14 +24,14 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
 
 export const ANOTHER_ACCOUNT = "You are now signed in with another account. Check the page and decide again.";
 
-/** `gone` also for another browser's interaction (S25). */
+/** @throws ServiceError `gone` if the interaction has ended, or belongs to another browser (S25) */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
   const interaction = await currentInteraction(at);
   if (!interaction || interaction.result) throw new ServiceError("gone", INTERACTION_ENDED);
   return interaction;
 }
 
-/** Lets a browser continue after a second click, whose answer does not count. */
+/** After a second click, the browser continues at the URL of the first answer. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;
@@ -54,7 +54,7 @@ export async function findWaitingApp(uid: string): Promise<string | undefined> {
   return params && (await findClientRecord(String(params.client_id)))?.name;
 }
 
-/** The engine's `iat` cannot tell a sign-in just before the interaction from one after it. */
+/** The engine's `iat` has whole seconds, so it cannot tell a sign-in just before the interaction from one after it. */
 export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
   const { rows } = await pool().query<{ startedAt: Date }>({
     name: "interaction-started-at",

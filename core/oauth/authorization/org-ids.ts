@@ -8,7 +8,7 @@ export function parseOrgIds(value: string | undefined): string[] {
   return [...new Set(ids.filter(isId))].slice(0, MAX_ORG_IDS);
 }
 
-/** All other parameters keep their positions. */
+/** Joins repeated `orgIds` into one parameter. All other parameters keep their positions. */
 export function joinOrgIds(parameters: URLSearchParams): URLSearchParams {
   const values = parameters.getAll("orgIds");
   if (values.length > 1) parameters.set("orgIds", values.join(","));

@@ -34,22 +34,23 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 }
 
 /**
- * Only unauthenticated clients are counted: an authenticated site pushes the requests of all its visitors from one address (S56). So may a
- * public client that has got tokens at its address. Its limits are higher: otherwise one stranger could stop all sign-ins there.
+ * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
+ * address (S56). A public client that has got tokens at its address may do so too, so it has higher limits. Otherwise one
+ * stranger could stop all sign-ins there.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod !== "none") return;
   await countStoredRequest(ctx, "pushed-request", "pushed requests", hasSucceeded(ctx.res) ? PUSHED_BY_SITES : undefined);
 }
 
-/** RFC 6749 §3.1. The engine checks only known parameters (S11). */
+/** RFC 6749 §3.1. The engine checks only the parameters that it knows (S11). */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
   const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
   if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
 }
 
-/** RFC 7636 §4.2. Without this check, the mistake shows only when the code is refused (S10). */
+/** RFC 7636 §4.2. Without this check, the mistake would show only when the code is refused (S10). */
 function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
@@ -69,7 +70,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!params) return;
   const sent = sentScope(ctx);
   if (sent === "") {
-    // RFC 6749 §3.3: a documented default.
+    // RFC 6749 §3.3: the default is documented.
     params.scope = client ? clientExtension(client).defaultScope : "openid profile";
     return;
   }
@@ -77,7 +78,8 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // The engine drops offline_access without prompt=consent. OIDC Core §11 allows our way: the page names lasting access.
+  // Without prompt=consent, the engine drops offline_access. OIDC Core §11 allows keeping it, because the consent page names
+  // lasting access.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
@@ -102,15 +104,17 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
   throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
 }
 
-/** Of anonymous requests that store something (S56): enough for a school class. */
+/** The limits of anonymous requests that store something (S56). They are enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** Limits of the requests that public clients with a server push, for one address and app, and for one address. */
+/** The limits of pushed requests from public clients with a server: first for one address and app, then for one address. */
 const PUSHED_BY_SITES: [ThrottleLimit, ThrottleLimit] = [
   { limit: 1_000, windowSeconds: 60 },
   { limit: 3_000, windowSeconds: 60 },
 ];
-/** Limits of the assertions and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+/**
+ * The limits of assertions and proofs from clients that authenticate but have no owner. A site may sign in five users a second.
+ */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 

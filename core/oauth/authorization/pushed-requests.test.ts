@@ -151,7 +151,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     expect([response.status, (await response.json()).error]).toEqual([status, error]);
   });
 
-  test("S11 a parameter twice, whether we know it or not", async () => {
+  test("S11 a parameter twice, known or unknown", async () => {
     const at = await prepare(world);
     for (const [name, value] of [
       ["scope", "openid"],

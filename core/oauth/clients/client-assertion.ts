@@ -9,12 +9,12 @@ import { clientExtension } from "./client-extension.ts";
 /** Longer-lived assertions would have to be remembered for longer (RFC 7523 §3). */
 const ASSERTION_MAX_SECONDS = 3600;
 
-/** Anybody can have any number of clients without an owner (S143). */
+/** The limit for clients without an owner, of which anybody can have any number (S143). */
 const OWNERLESS_MAX_SECONDS = 300;
 
 type Claims = Record<string, unknown>;
 
-/** The engine has verified signature, issuer and times (RFC 7523). */
+/** The engine has already verified signature, issuer and times (RFC 7523). */
 export async function checkClientAssertion(
   ctx: KoaContextWithOIDC,
   claims: Claims,
@@ -23,12 +23,12 @@ export async function checkClientAssertion(
 ): Promise<void> {
   const { exp, aud, iat } = claims;
   const { isOwnerless, isFapi } = clientExtension(client);
-  // The engine checks `iat` only where there is no `exp`.
+  // The engine checks `iat` only if there is no `exp`.
   if (Number(iat) > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS) throw new errors.InvalidClientAuth("iat is in the future");
   if (isFapi) checkForFapi({ alg, aud }, ctx.oidc.issuer);
   const maxSeconds = isOwnerless ? OWNERLESS_MAX_SECONDS : ASSERTION_MAX_SECONDS;
   if (Number(exp) > Date.now() / 1000 + maxSeconds + 60) throw new errors.InvalidClientAuth("exp is too far in the future");
-  // Another server could replay such an assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
+  // Another server in `aud` could replay the assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
   const ours = ctx.oidc.clientJwtAuthExpectedAudience();
   if (![aud].flat().every((each) => ours.has(String(each)))) throw new errors.InvalidClientAuth("aud is not this service");
   await checkKeyIsStillThere(String(ctx.oidc.params?.client_assertion), client);

@@ -8,7 +8,9 @@ import { findClientMetadata } from "./find-client.ts";
 
 const FAILED_AUTHENTICATION = "client authentication failed";
 
-/** The same text for every reason (S41, S89), with advice (docs/specification/oauth.md#device-authorization). */
+/**
+ * The text is the same for every reason (S41, S89), and advises what to do (docs/specification/oauth.md#device-authorization).
+ */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
@@ -20,13 +22,13 @@ const BASIC_CHALLENGE = 'Basic realm="OAuth"';
 
 const usedBasic = new WeakSet<ServerResponse>();
 
-/** RFC 6749 §5.2 requires it only if the Authorization header was used (S39). */
+/** RFC 6749 §5.2 requires the header only if the client used the Authorization header (S39). */
 export function challengeFor(res: ServerResponse): Record<string, string> {
   return usedBasic.has(res) ? { "WWW-Authenticate": BASIC_CHALLENGE } : {};
 }
 
 /**
- * The engine authenticates the client afterwards.
+ * Does not authenticate the client, which the engine does afterwards.
  * @throws ProtocolError 401 `invalid_client` (S39)
  */
 export async function identifyClient(
@@ -40,8 +42,8 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). With a second method, the
-  // header stays, so that the engine rejects the request (S40).
+  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). If the request has another
+  // method too, the header stays, so that the engine rejects the request (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
@@ -56,7 +58,7 @@ export async function identifyClient(
   return clientId;
 }
 
-/** RFC 7617, RFC 6749 §2.3.1: the scheme is case-insensitive, both parts are form-urlencoded. */
+/** RFC 7617, RFC 6749 §2.3.1: the scheme is case-insensitive, and both parts are form-urlencoded. */
 function readBasic(
   header: string,
   res: ServerResponse,
@@ -73,7 +75,10 @@ function readBasic(
   }
 }
 
-/** More levels than any claim has. The engine copies the claims and the header with a recursive function, outside of its `try` (S51). */
+/**
+ * No claim has this many levels. The engine copies the claims and the header with a recursive function, outside of its `try`
+ * (S51).
+ */
 const LEVELS_MAX = 20;
 
 function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
@@ -81,14 +86,16 @@ function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeep(part, levels - 1));
 }
 
-/** The client that an assertion names (RFC 7523 §3), used only to count failures: the signature is not verified yet. */
+/**
+ * The client that an assertion names (RFC 7523 §3). The signature is not verified yet, so use the name only to count failures.
+ */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const claims = decodeJwt(assertion);
     const { sub } = claims;
     if (sub && VSCHAR.test(sub) && !isDeep([claims, decodeProtectedHeader(assertion)])) return sub;
   } catch {
-    // Not a JWT.
+    // The assertion is not a JWT.
   }
   throw unauthenticated(res, path, form);
 }
@@ -102,8 +109,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). For a public client, a
- * `client_id` proves nothing.
+ * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its client, and a
+ * `client_id` would prove nothing about a public client.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

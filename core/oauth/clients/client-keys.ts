@@ -4,7 +4,7 @@ import type { JWK as EngineJwk, JWKS } from "oidc-provider";
 import { isCostlyKey, RSA_MAX_BITS } from "#core/crypto/costly-key.ts";
 import { invalidRequest, ServiceError } from "#core/errors.ts";
 
-/** RFC 7523. None uses a shared secret. */
+/** RFC 7523. No algorithm uses a shared secret. */
 export const CLIENT_KEY_ALGORITHMS = ["RS256", "PS256", "ES256", "Ed25519", "EdDSA"] as const;
 type Algorithm = (typeof CLIENT_KEY_ALGORITHMS)[number];
 
@@ -15,7 +15,7 @@ const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => invalidRequest(sentence, "jwks");
 
-/** Such a text must not be shown again, let alone stored. */
+/** A text with a private key must not be shown again or stored. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }

@@ -9,22 +9,22 @@ import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./client-keys.ts";
 
-/** RFC 7591 §2, only the members that this service uses (S84). */
+/** RFC 7591 §2, with only the members that this service uses (S84). */
 export type ClientMetadata = {
   client_name: string;
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
   token_endpoint_auth_method: string;
   grant_types: string[];
-  /** "code", or empty for a client of the device flow. */
+  /** Contains "code", or nothing for a client of the device flow. */
   response_types: string[];
-  /** Separated by spaces. Absent rather than empty. */
+  /** Separated by spaces. Absent if there are none. */
   scope: string;
   client_uri: string;
   logo_uri: string;
   tos_uri: string;
   policy_uri: string;
-  /** Never together with `jwks_uri`. */
+  /** Not set together with `jwks_uri`. */
   jwks: JWKS;
   jwks_uri: string;
   id_token_signed_response_alg: "RS256" | "ES256";
@@ -72,7 +72,7 @@ const parsers: Parsers = {
   backchannel_logout_uri: (value) => parseServerAddress(value as string, "backchannelLogoutUri"),
 };
 
-/** @param authMethods a document that everyone can read cannot have a shared secret (S72) */
+/** @param authMethods must not allow a shared secret for a document, which everyone can read (S72) */
 export function parseClientMetadata(
   input: unknown,
   { authMethods }: { authMethods: readonly string[] },
@@ -124,7 +124,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** A client may be used with other services too (S84). */
+/** Unknown values are left out, because a client may be used with other services too (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service. Choose from: ${all.join(", ")}.`);
@@ -136,7 +136,9 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/** S83: with plain http, anyone on the network path could change the response. Nor may an app look like a part of the service. */
+/**
+ * S83: with plain http, anyone on the network path could change the response. An app must not look like a part of the service.
+ */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

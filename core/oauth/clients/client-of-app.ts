@@ -6,7 +6,7 @@ import type { RegisteredMetadata } from "../registration/registration-metadata.t
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { CLIENT_EXTENSION, type ClientExtension, isLiveSecret } from "./client-extension.ts";
 
-// A placeholder that the engine requires. findClientSecret compares ours.
+// The engine requires a secret. `findClientSecret` compares the hashes.
 const SECRET_IS_HASHED = "hashed";
 
 export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllClientMetadata {
@@ -37,7 +37,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
     response_types: grants.includes("authorization_code") ? ["code"] : [],
     grant_types: grants,
     scope: [...app.scopes, OFFLINE_ACCESS].join(" "),
-    // FAPI 2.0 Security Profile §5.4.1: no RS256.
+    // FAPI 2.0 Security Profile §5.4.1 excludes RS256.
     id_token_signed_response_alg: isFapi ? "ES256" : (app.idTokenAlg as "RS256" | "ES256"),
     require_pushed_authorization_requests: app.isParRequired,
     dpop_bound_access_tokens: app.isDpopRequired,

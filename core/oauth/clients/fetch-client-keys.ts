@@ -8,7 +8,7 @@ import { sendRequest } from "#core/outbound/send-request.ts";
 import { isLoopbackHost } from "./client-identity.ts";
 import { algorithmsOf, MAX_KEYS, parseJwks } from "./client-keys.ts";
 
-/** A client must be able to remove a key. */
+/** Keys are cached only for so long, because a client must be able to remove a key. */
 const KEYS_FRESH_SECONDS = 300;
 
 /** Anybody can name any client in an assertion, and so cause fetches (S80). */
@@ -16,7 +16,10 @@ export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
 
-/** An error page would keep removed keys valid for as long as its caching allows (S73). */
+/**
+ * A response without keys is an error, because an error page would otherwise keep removed keys valid for as long as its caching
+ * allows (S73).
+ */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
   if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
@@ -79,7 +82,7 @@ function parse(body: Uint8Array, refuse: (reason: string) => ServiceError): JWKS
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** A user or a program is waiting. */
+/** The deadline is short, because a user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
 /** Somebody else chose the address (S77, S78). The engine's other arguments are meant for its own `fetch`. */

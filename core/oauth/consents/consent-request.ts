@@ -18,22 +18,24 @@ export type ConsentRequest = {
   app: RequestingApp;
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** Requested organizations come first, then those granted earlier. Those that refuse the app are last in their group. */
+  /**
+   * Requested organizations come first, then those granted earlier. In both groups, organizations that refuse the app come last.
+   */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
-  /** Services other than our own API (RFC 8707). */
+  /** Resources other than this service's own API (RFC 8707). */
   resources: RegisteredResource[];
   /** A host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
-  /** The answer does not go to the host that serves the app's metadata document (S88). */
+  /** The answer goes to another host than the one that serves the app's metadata document (S88). */
   isRedirectToOtherHost: boolean;
   /** Any program on the user's device may get the answer (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
   isOffline: boolean;
   isOfflineAsked: boolean;
-  /** Since the user agreed, the app has changed its name, logo or redirect URIs (S36). */
+  /** The app has changed its name, logo or redirect URIs since the user agreed (S36). */
   isChanged: boolean;
   earlier: Consent | undefined;
   fingerprint: string;
@@ -44,16 +46,16 @@ export type RequestingApp = {
   name: string;
   logoId: string | null;
   owner: { handle: string; name: string } | null;
-  /** Nobody has checked this, unless the app is verified. */
+  /** Unless the app is verified, nobody has checked this address. */
   homepageUrl: string | null;
   homepageHost: string | null;
   termsUrl: string | null;
   policyUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** RFC 7591: nobody here is responsible for the app. */
+  /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** Set if the client ID is a metadata document's URL (S26). */
+  /** The host of the client ID, if that is the URL of a metadata document (S26). */
   documentHost: string | null;
 };
 
@@ -99,7 +101,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // A consent from before the app's change does not apply now.
+  // An answer from before the app's change does not count.
   const earlier = isChanged ? undefined : previous;
   const asksEverything = String(params.prompt ?? "")
     .split(" ")
@@ -138,14 +140,14 @@ export async function readConsentRequest(params: Interaction["params"], session:
   };
 }
 
-/** The app chooses the rest of the URI, and users would mistake it for a host. */
+/** Shows only the host, because the app chooses the rest of the URI, and users could mistake that for a host. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
-/** A metadata document vouches for its own host only. */
+/** A metadata document vouches only for its own host. */
 function isOtherHost(redirectUri: string | undefined, documentHost: string): boolean {
   if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
   return URL.parse(redirectUri)?.host !== documentHost;

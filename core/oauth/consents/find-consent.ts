@@ -13,7 +13,7 @@ export type Consent = {
   orgIds: string[];
   declinedOrgIds: string[];
   isAllOrgs: boolean;
-  /** Without our own API (RFC 8707). */
+  /** Contains resources other than this service's own API (RFC 8707). */
   resources: string[];
   clientFingerprint: string;
 };

@@ -19,7 +19,8 @@ import { assertAsked, type ConsentAnswer, storeAnswer } from "./store-answer.ts"
 
 /**
  * @returns the URL at which the browser continues
- * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25, S34)
+ * @throws ServiceError `invalid_request` if the answer contains something that was not requested (S33)
+ * @throws ServiceError `forbidden` if another account is signed in (S25, S34)
  */
 export async function grantConsent(
   at: InteractionCookies,
@@ -33,7 +34,7 @@ export async function grantConsent(
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const provider = await currentProvider();
-  // If another answer was first, this answer stores nothing.
+  // If another answer was stored first, this answer stores nothing.
   await inTransaction(async (tx) => {
     const choice = await storeAnswer(tx, owner, request, answer, from);
     const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
@@ -44,7 +45,7 @@ export async function grantConsent(
   return interaction.returnTo;
 }
 
-/** The page was shown to the account that is signed in now (S25, S34). */
+/** The page must have been shown to the account that is signed in now (S25, S34). */
 function assertAnswerable({ prompt, session }: Interaction, accountId: string, shownAccountId: string): void {
   if (prompt.name !== "consent") throw invalidRequest("Sign in first.");
   if (session?.accountId === accountId && shownAccountId === accountId) return;
@@ -54,7 +55,7 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 /**
  * See S18, docs/decisions/006.
  * @param session undefined if nobody is signed in yet
- * @throws ServiceError `forbidden` for another account (S25)
+ * @throws ServiceError `forbidden` if another account is signed in (S25)
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -65,7 +66,8 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // `answerInteraction` throws if another answer was first. Strangers without a session could fill the log (S144).
+  // If another answer was first, `answerInteraction` throws. Without a session, nothing is recorded, because strangers could fill
+  // the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

@@ -11,7 +11,7 @@ import { lockConsents, recordOrganizationConsents, revokeExcess } from "./store-
 /** Scopes that every sign-in requires always stay. */
 type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
-/** Sign-ins that exceed the remaining consent end at once (S30). */
+/** Tokens that exceed the remaining consent end at once (S30). */
 export async function narrowConsent(session: SiteSession, consentId: string, kept: Kept, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   const where = { id: consentId, userId: session.user.id, revokedAt: null };

@@ -24,7 +24,7 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 }
 
 /**
- * A client may have millions of artifacts, so housekeeping deletes them (S49).
+ * The artifacts stay until housekeeping deletes them, because a client may have millions (S49).
  * @returns how many users' consents were revoked
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {

@@ -10,7 +10,7 @@ import type { Consent } from "./find-consent.ts";
 
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
-/** S31, S33. A user does not agree to an app that changed meanwhile (S36). */
+/** S31, S33. A user has not agreed to an app that changed after the page was shown (S36). */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
@@ -42,13 +42,13 @@ export type ConsentAnswer = {
   /** Required scopes count as ticked. */
   scopes: string[];
   orgIds: string[];
-  /** "All current and future organizations" (S32). */
+  /** The choice "All current and future organizations" (S32). */
   isAllOrgs: boolean;
   accountId: string;
   fingerprint: string;
 };
 
-/** All organizations were on the page, but not all scopes (docs/decisions/011). */
+/** All organizations were on the page, but not all scopes, so earlier answers about other scopes stay (docs/decisions/011). */
 function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
@@ -75,7 +75,7 @@ function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Ch
 
 type ConsentOwner = Pick<Consent, "userId" | "clientId">;
 
-/** Serializes one user's answers to one client, so that none is lost. */
+/** Answers of one user to one client are stored one after the other, so that none is lost. */
 export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
 }
@@ -83,14 +83,14 @@ export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): 
 async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fingerprint: string): Promise<Choice | undefined> {
   await lockConsents(tx, { userId, clientId });
   const live = await tx.oAuthConsent.findFirst({ where: { userId, clientId, revokedAt: null } });
-  // A consent to the app before its change does not apply now (S36).
+  // A consent from before a change of the app does not count (S36).
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** The app's metadata document and logo are kept for each consent, also for a revoked one (S143). */
+/** Each consent keeps the app's metadata document and logo, even when it is revoked (S143). */
 const CONSENTS_MAX = 1_000;
 
-/** Replaces the one live consent of this user and client. */
+/** Replaces the live consent of this user and client. */
 async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
   const [stored] = await tx.$queryRaw<{ isNew: boolean }[]>`
@@ -117,7 +117,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
     );
 }
 
-/** Issued tokens lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
+/** Tokens that were issued lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
@@ -132,7 +132,7 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
-/** Consents without the organization are not recorded in its log. */
+/** An organization's log has only consents that include the organization. */
 export async function recordOrganizationConsents(
   tx: Db,
   { userId, clientId }: ConsentOwner,

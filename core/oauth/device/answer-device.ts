@@ -22,8 +22,9 @@ import type { DeviceInfo } from "./issue-device-code.ts";
 import { formatUserCode, parseUserCode } from "./user-code.ts";
 
 /**
- * @throws ServiceError `invalid_request` for something that was not requested (S33), `forbidden` for another account (S25),
- * `reauthentication_required` for our command line (S113)
+ * @throws ServiceError `invalid_request` if the answer contains something that was not requested (S33)
+ * @throws ServiceError `forbidden` if another account claimed the code (S25)
+ * @throws ServiceError `reauthentication_required` for this service's command line (S113)
  */
 export async function approveDevice(
   session: SiteSession,
@@ -63,7 +64,7 @@ export async function approveDevice(
   countAuthorization(clientId, userId);
 }
 
-/** Our command line gets as many rights as a personal access token (S113). */
+/** This service's command line gets as many rights as a personal access token (S113). */
 export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
   return app.isFirstParty && !isRecentlyAuthenticated(session);
 }
@@ -85,13 +86,13 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   });
 }
 
-/** In the form that the engine reads at the next poll. */
+/** The answer has the form that the engine reads at the next poll. */
 type DeviceAnswer =
   | {
       accountId: string;
       grantId: string;
       scope: string;
-      /** In seconds since 1970 (OIDC Core §2). */
+      /** Seconds since 1970 (OIDC Core §2). */
       authTime: number;
       amr: string[] | undefined;
       resource?: string | string[];
@@ -101,7 +102,7 @@ type DeviceAnswer =
 const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
   WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
 
-/** Of two simultaneous answers, one counts. */
+/** The condition makes only one of two simultaneous answers count. */
 async function answerDeviceCode(
   tx: Db,
   { userCode, userId }: { userCode: string; userId: string },
@@ -119,13 +120,13 @@ export type DeviceRequest = {
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** An attacker may have started the request and sent the user the code. */
+  /** The device is in another network, so an attacker may have started the request and sent the user the code. */
   isFromOtherNetwork: boolean;
   consent: ConsentRequest;
 };
 
 /**
- * From now on only this user can answer the request (S65).
+ * After this call, only this user can answer the request (S65).
  * @param typedCode case, hyphens and spaces are ignored (S58)
  * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
@@ -155,7 +156,7 @@ function isFromOtherNetwork(device: DeviceInfo, from: RequestOrigin): boolean {
   return there !== undefined && here !== undefined && there !== here;
 }
 
-/** A browser and a program on one machine may use `127.0.0.1` and `::1`. */
+/** On one machine, a browser may use `127.0.0.1` while a program uses `::1`. */
 function networkOf(ip: string | null): string | undefined {
   return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
 }
@@ -174,7 +175,7 @@ export async function findDeviceAnswer(session: SiteSession, typedCode: string):
   return rows[0];
 }
 
-/** The user can then answer with their other account (S65). */
+/** Afterwards the user can answer with another account (S65). */
 export async function releaseDeviceRequest(session: SiteSession, typedCode: string): Promise<void> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return;

@@ -30,7 +30,7 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** Of two simultaneous users, one succeeds. */
+/** If two users claim a code at once, only one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
@@ -70,15 +70,15 @@ export function alreadyAnswered(): ServiceError {
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** S59. More than anybody mistypes. */
+/** S59: more wrong codes than anybody mistypes. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
 /** An office may share one address. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * Above this, somebody is guessing with many accounts. A counter that stopped everyone would let an attacker stop the device
- * flow.
+ * With more wrong codes, somebody is guessing with many accounts. Then each account gets fewer attempts. A counter that stopped
+ * everyone would let an attacker stop the device flow.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };

@@ -11,8 +11,8 @@ import { ProtocolError } from "../protocol-request.ts";
 import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
- * RFC 8628 §3.5. An impatient device still gets its answer (S61).
- * @throws SlowDown for a device that polls faster than its interval (S60)
+ * RFC 8628 §3.5. A device that polls too fast still gets its answer (S61).
+ * @throws SlowDown if the device polls faster than its interval and there is no answer yet (S60)
  */
 export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   const clientId = Provider.ctx?.oidc.client?.clientId ?? "";
@@ -28,7 +28,7 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   return payload;
 }
 
-/** The RFC leaves the new interval for the device to compute. */
+/** The RFC leaves the new interval for the device to compute, so the text contains it. */
 const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
   `polled too fast; wait ${intervalSeconds} seconds between polls`;
 
@@ -56,7 +56,7 @@ function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boole
   return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
 }
 
-/** Above this, a device gets responses without the database, except once a second (S61). */
+/** A device that polls more often gets responses without the database, except once a second (S61). */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
 const CHECK_MS = 1_000;
@@ -87,7 +87,7 @@ export function refusePollFlood(form: URLSearchParams): void {
   entry.nextCheckAt = now + CHECK_MS;
 }
 
-/** The previous poll may have been delayed on its way. */
+/** A poll may be this much too early, because the previous one may have been delayed on its way. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
 type Poll = { hash: string; clientId: string };
@@ -115,12 +115,12 @@ function pollStatement(size: number): string {
       FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
 }
 
-// As in artifact-rows.ts.
+// There are several sizes for the reason in artifact-rows.ts.
 const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
 const LARGEST = 16;
 
 async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
-  // The second of two simultaneous polls is too early.
+  // The second of two simultaneous polls of one device is too early.
   const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
   const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
   const repeated = polls.filter((_, at) => !isFirst[at]);

@@ -3,7 +3,7 @@ import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
-/** Our own IDs never look like one (S85). */
+/** IDs that this service gives to apps never look like one (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
@@ -18,7 +18,8 @@ const ADDRESS_MAX_CHARACTERS = 1_000;
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * A sentence for the app's developer. This check costs nothing, so it is first (S68). One URL must not have two spellings (S69).
+ * A URL must not have two spellings (S69). Callers check this first, because it needs no lookup (S68).
+ * @returns a sentence for the app's developer, or undefined
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS)
@@ -53,7 +54,10 @@ function hasDotSegment(path: string): boolean {
   }
 }
 
-/** S78. Undefined allows all ports. */
+/**
+ * See S78.
+ * @returns undefined if all ports are allowed
+ */
 export function allowedPorts(): readonly number[] | undefined {
   return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

@@ -12,7 +12,7 @@ export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;
   readonly retryAfterSeconds: number | undefined;
-  /** For `busy`: the requesting address itself caused too many fetches. */
+  /** Set with `busy` if the requesting address itself caused too many fetches. */
   readonly isOwnFault: boolean;
 
   constructor(

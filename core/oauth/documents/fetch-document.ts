@@ -7,9 +7,9 @@ import { allowedPorts } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
 import { type DocumentMetadata, readDocument } from "./read-document.ts";
 
-/** Draft §"Fetching" (S74). */
+/** The draft's section "Fetching" (S74). */
 const DOCUMENT_MAX_BYTES = 5_120;
-/** For DNS, connection, TLS and body together (S76). */
+/** The deadline for DNS, connection, TLS and body together (S76). */
 const DOCUMENT_DEADLINE_MS = 5_000;
 
 const ETAG_MAX_CHARACTERS = 300;
@@ -22,7 +22,7 @@ export type FetchedDocument = {
 
 /**
  * See S77.
- * @param etag of the stored document
+ * @param etag the ETag of the stored document
  */
 export async function fetchDocument(clientId: string, etag: string | null): Promise<FetchedDocument> {
   const result = await sendRequest({
@@ -47,7 +47,7 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 
-/** S75. A status such as 503 does not withdraw the document. */
+/** S75: a status such as 503 does not withdraw the document. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
     throw new DocumentError("unreachable", `The metadata document's host responds with status ${status}.`);
@@ -72,12 +72,12 @@ function storableEtag(etag: string | undefined): string | null {
 
 export const LOGO_MAX_BYTES = 256 * 1024;
 const LOGO_DEADLINE_MS = 3_000;
-/** Anyone can make us decode a logo. */
+/** Limited because anyone can make this service decode a logo. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * See S82.
- * @returns undefined if no image can be shown: an app is never refused because of its logo
+ * See S82. An app is never refused because of its logo.
+ * @returns undefined if no image can be shown
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const result = await sendRequest({
@@ -107,7 +107,7 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
 
 /** A popular app's document must not be fetched for each of its users. */
 const FRESH_MIN_SECONDS = 30;
-/** A change of a redirect URI takes effect after a day at the latest. */
+/** A change of a redirect URI takes effect after at most a day. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 

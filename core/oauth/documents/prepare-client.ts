@@ -20,7 +20,7 @@ const STARTING_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Call this function before the engine looks for the client (docs/decisions/026). Never redirects: an app that cannot be
+ * Call this before the engine looks for the client (docs/decisions/026). Never redirects, because an app that cannot be
  * identified has no redirect URI.
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
@@ -49,21 +49,21 @@ function toProtocolError({ kind, message, isOwnFault, retryAfterSeconds = 5 }: D
 
 const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
 const LOGO_RETRY_MS = 5 * 60 * 1000;
-/** How long a site may be down before its app can no longer refresh tokens. */
+/** If a site is down for longer, its app can no longer refresh tokens. */
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
-/** For starting a sign-in while too many others are being fetched (S80). */
+/** The age up to which a stored document may start a sign-in while too many others are being fetched (S80). */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
 export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
 const backoffUntil = new Map<string, number>();
-/** A flood of fetches must not bring back the stored copies of withdrawn documents. */
+/** These documents were withdrawn. A flood of fetches must not bring their stored copies back. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
 /**
  * Cheap checks come first, and cause no fetch (S81, docs/decisions/026).
- * @param address of the caller, to which fetch limits apply
+ * @param address the caller's address, to which fetch limits apply
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
@@ -79,7 +79,7 @@ async function requireDocument(clientId: string, address: string | null): Promis
   }
 }
 
-/** Old keys may have been stolen, so a stale document with keys does not apply (S73). */
+/** A stale document with keys does not apply, because old keys may have been stolen (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;

@@ -11,7 +11,7 @@ const SECRETS = ["client_secret", "client_secret_expires_at"];
 
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
-  // S70: otherwise anyone could copy another app's document and impersonate it.
+  // S70: without this check, anyone could copy another app's document and impersonate the app.
   if (document.client_id !== clientId) throw refused("client_id: This must be exactly the URL of the document.");
   const secret = SECRETS.find((name) => document[name] !== undefined && document[name] !== null);
   if (secret)
@@ -52,7 +52,7 @@ function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** Another parser may keep the first of two equal names. */
+/** Equal names are refused, because another parser may keep the first of them. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;

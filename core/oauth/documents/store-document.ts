@@ -13,11 +13,11 @@ import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** Null if none can be shown. Undefined if none was fetched. */
+/** Null if the logo cannot be shown. Undefined if no logo was fetched. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * A removed redirect URI may have led to the wrong place, so its Grants end (S86).
+ * A redirect URI that was removed may have led to the wrong place, so its Grants end (S86).
  * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
     const before = kept?.metadata as DocumentMetadata | undefined;
     const metadata = fetched.metadata ?? before;
-    // Housekeeping may delete the document after the request sent its etag.
+    // The server answered that its document is unchanged, but housekeeping has deleted the stored document meanwhile.
     if (!metadata) return false;
 
     const logoId = await storeLogo(tx, kept?.logoId ?? null, before?.logo_uri, metadata.logo_uri, logo);
@@ -52,7 +52,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
   });
 }
 
-/** Users must not be asked again because a server is down. */
+/** If the logo could not be fetched, the former logo stays, so that users are not asked again because a server is down. */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -73,7 +73,7 @@ export async function storeLogo(
 /** A document's owner can change the document any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** A rollback must not undo the count, so the count precedes the transaction. */
+/** The count is before the transaction, because a rollback must not undo the count. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));

@@ -2,12 +2,15 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
+/**
+ * Anyone can send any URL as a client ID, so fetches are limited (S80). A flood must stop only new apps. Each process counts for
+ * itself.
+ */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** For one IP address, with documents of any kind. */
+  /** The limit for one IP address, with documents of any kind. */
   ofAddress: 30,
-  /** One customer may have a /48. At most half of `ofUnknown`. */
+  /** The limit for one /48, which one customer may have. It is at most half of `ofUnknown`. */
   ofCustomer: 60,
   ofUnknown: 120,
   ofUnknownOnHost: 20,
@@ -72,7 +75,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // The ones that have been idle longest are dropped first.
+  // When there are too many counters, those that were idle longest are dropped first.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {

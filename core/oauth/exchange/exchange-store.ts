@@ -17,9 +17,9 @@ export type Exchange = {
   hasPlan: boolean;
   isBlockedByOrganization: boolean;
   scopes: string[];
-  /** Null for the default. */
+  /** Null means the default. */
   tokenSeconds: number | null;
-  /** The user with this address, a member or not. */
+  /** The user with the email address, who may or may not be a member. */
   subject: Subject | null;
 };
 
@@ -35,7 +35,7 @@ export type Subject = {
   restrictions: SecurityRestriction[] | null;
 };
 
-/** Uses indexes only, so the cost is the same for an organization of any size. */
+/** Reads only indexes, so the cost is the same for an organization of any size. */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
     coalesce(${HAS_EXCHANGE_PLAN}, false) AS "hasPlan",
@@ -62,8 +62,8 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * @param email canonical. Without one the query still runs, so that the time is the same (S91).
- * @returns undefined for a deleted or blocked app
+ * @param email in canonical form. Without one the query still runs, so that the time is the same (S91).
+ * @returns undefined if the app was deleted or is blocked
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
   return find({ clientId, email: email ?? "" });
@@ -78,8 +78,8 @@ export type DecidedExchange = {
 };
 
 /**
- * One statement, so that no token exists without its audit entry (S96). The Grant ends with the right to exchange
- * (artifact-rows.ts).
+ * The token and its audit entry are stored by one statement, so that neither exists without the other (S96). The Grant ends with
+ * the right to exchange (artifact-rows.ts).
  */
 const SAVE = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
@@ -104,7 +104,7 @@ const save = batched<Row, undefined>(async (rows) => {
   return rows.map(() => undefined);
 }, AT_ONCE_MAX);
 
-/** For configuration.ts and adapter.ts, the request's rows contain the exchange meanwhile. */
+/** While the engine saves the token, configuration.ts and adapter.ts find the exchange in the request's rows. */
 export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
   const rows = requestRows();
   rows.exchange = exchange;
@@ -115,7 +115,7 @@ export async function saveExchangedToken(token: { save(): Promise<string> }, exc
   }
 }
 
-/** @param payload as the engine stores it (S55) */
+/** @param payload in the engine's form (S55) */
 export async function saveExchange(
   idHash: string,
   { jti: _jti, ...payload }: Payload,
@@ -141,10 +141,10 @@ export async function saveExchange(
   ]);
 }
 
-/** Far more than the 20 refusals that alert the administrators. */
+/** Administrators are alerted after 20 refusals, so many more entries are useless. */
 export const REFUSALS_OF_CLIENT = 300;
 
-/** Anyone can cause any number of refusals with their own app and organization (S96, S144). */
+/** Limits the entries, because anyone can cause refusals with their own app and organization (S96, S144). */
 export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
   { mayExchange }: { mayExchange: boolean },

@@ -23,7 +23,7 @@ import {
   unauthorizedClient,
 } from "./read-exchange-request.ts";
 
-/** RFC 8414: the engine then lists the grant type. */
+/** RFC 8414: the engine lists a grant type that is registered. */
 export function registerTokenExchange(provider: Provider): void {
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchangeToken, [...EXCHANGE_PARAMETERS], [...REPEATABLE_PARAMETERS]);
 }
@@ -47,7 +47,7 @@ async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
     if (!(error instanceof ExchangeRefusal)) throw error;
     ctx.state.isExplained = true;
     await recordRefused(ctx, clientId, parameters, exchange, error);
-    // Longer than any lookup takes, so the time does not reveal whether the user exists (S91).
+    // The wait is longer than any lookup takes, so the time does not reveal whether the user exists (S91).
     if (error.error === "invalid_grant") await sleep(Math.max(1, REFUSAL_MS - (performance.now() - startedAt)));
     throw error;
   }
@@ -57,7 +57,7 @@ const REFUSAL_MS = 25;
 // RFC 5321 §4.5.3.1.3.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** Nobody could read an entry about an unbound app (S96). */
+/** Refusals of an unbound app are not recorded, because nobody could read the entries (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -79,7 +79,7 @@ async function recordRefused(
     },
     from: originOf(ctx),
   };
-  // `assertMayExchange` throws `invalid_client`: the app itself may not exchange.
+  // With `invalid_client`, the app itself may not exchange (`assertMayExchange`).
   await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 
@@ -110,8 +110,8 @@ function assertMayExchange(
 export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member's token would begin to work
- * later, without a new exchange.
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member gets no token, because it
+ * would begin to work later, without a new exchange.
  */
 function requireMember({ subject }: Exchange): Subject {
   if (!subject?.role) throw invalidSubject("not_a_member");
@@ -138,8 +138,9 @@ function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange)
 }
 
 /**
- * RFC 9449 §5. Undefined for a plain token.
- * @throws ExchangeRefusal also for a missing proof that the app requires (S113)
+ * RFC 9449 §5.
+ * @returns undefined for a plain token
+ * @throws ExchangeRefusal for an invalid proof, and for a missing proof if the app requires one (S113)
  */
 async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);
@@ -156,14 +157,14 @@ async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<str
   }
 }
 
-/** RFC 8693 §4.1: nested within, the previous acting party. */
+/** RFC 8693 §4.1: the previous acting party is nested in the current one. */
 export type ActingParty = { sub: string; client_id?: string; act?: ActingParty };
 
 /** A longer chain is a loop, and every response would contain all of it. */
 const ACTING_PARTIES_MAX = 5;
 
 /**
- * A bound token requires its key (RFC 9449).
+ * A token that is bound to a key cannot be an actor token, which comes without a proof (RFC 9449).
  * @throws ExchangeRefusal `invalid_request` (RFC 8693 §2.2.2)
  */
 async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {

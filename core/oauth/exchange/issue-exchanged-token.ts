@@ -34,7 +34,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // In seconds. The app's row may contain more (S97).
+  // Seconds. The app's row may contain more than is allowed (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();

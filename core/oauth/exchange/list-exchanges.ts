@@ -35,7 +35,7 @@ export async function listRecentExchanges(
   });
 }
 
-/** The member was not asked for consent. */
+/** An access that a member has without having been asked for consent. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;

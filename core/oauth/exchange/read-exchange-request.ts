@@ -26,7 +26,7 @@ export const EXCHANGE_PARAMETERS: readonly (keyof ExchangeParameters)[] = [
   "resource",
   "audience",
 ];
-/** RFC 8693 §2.1: both may be sent more than once. */
+/** RFC 8693 §2.1: both parameters may be sent several times. */
 export const REPEATABLE_PARAMETERS: readonly (keyof ExchangeParameters)[] = ["resource", "audience"];
 
 export type ExchangeRequest = {
@@ -72,7 +72,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** A reason may be more specific than the response. */
+/** The organization sees the reason, which may be more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -89,7 +89,7 @@ type RefusalReason =
   | "invalid_scope"
   | "invalid_dpop_proof";
 
-/** The RFC 6749 error for the client, and the reason for the organization. */
+/** Has the RFC 6749 error for the client, and the reason for the organization. */
 export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   readonly reason: RefusalReason;
 
@@ -106,6 +106,6 @@ export const unauthorizedClient = (reason: RefusalReason, description: string) =
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** The same sentence for every reason (S91). */
+/** The sentence is the same for every reason (S91). */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

@@ -16,10 +16,13 @@ export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 
 const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
-/** Longer than the lookup: timing must not reveal whether a token was found. */
+/** Longer than the lookup takes, so that the time does not show whether a token was found. */
 const ANSWER_MS = 400;
 
-/** Anybody who has a token could do worse with it. Neither response nor time may help to test tokens. */
+/**
+ * Needs no permission, because anybody who has a token could do worse with it. Neither the response nor its time may help to test
+ * tokens.
+ */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
@@ -32,7 +35,7 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
       const ended = await endByHash(tx, [...byHash.keys()], named);
       const recorded: LeakedCredential[] = [];
       for (const one of ended) if (await recordLeak(tx, one, byHash.get(one.hash) ?? "", from)) recorded.push(one);
-      // A thief may have created things with a token before it expired.
+      // An expired token counts too, because a thief may have created things with it before.
       const known = await tx.$queryRaw<{ id: string }[]>`
         SELECT grant_id AS id FROM oauth_artifact
           WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
@@ -54,7 +57,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs get tokens without an audit entry, so one account could report tokens without end (S144).
+  // Apps and jobs get tokens without an audit entry, so one account could report any number of tokens (S144).
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -65,7 +68,7 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** For an OAuth token, its Grant's ID. */
+  /** For an OAuth token, this is its Grant's ID. */
   id: string;
   userId: string | null;
   clientId: string | null;
@@ -75,9 +78,9 @@ type LeakedCredential = {
 };
 
 /**
- * A stranger must not lock out an app's users, so an app's secret stays valid.
- * @param named the Grants in refresh tokens, whose rows may be gone
- * @returns the credentials that were live until now
+ * An app's secret stays valid, because a stranger must not lock out an app's users.
+ * @param named the Grants that refresh tokens name, because the tokens' rows may be gone
+ * @returns the credentials that this call ended
  */
 export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
   const personal = await tx.$queryRaw<LeakedCredential[]>`
@@ -105,7 +108,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
               coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
-  // A secret that stays valid could be reported again and again.
+  // An app's secret stays valid, so it could be reported again and again.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
     WITH live AS (
       SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",

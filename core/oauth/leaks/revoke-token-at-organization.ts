@@ -21,7 +21,7 @@ type Found = {
 
 /**
  * See docs/specification/organizations-and-tokens.md#leaked-tokens.
- * @throws ServiceError `not_found`, even for a token that belongs to no member
+ * @throws ServiceError `not_found` even for a token that belongs to no member
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,
@@ -45,7 +45,7 @@ export async function revokeTokenAtOrganization(
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
-    // Tokens could be created and blocked without end (S144).
+    // A token's entries are limited, because tokens could be created and blocked without end (S144).
     const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
     if (userId && isRecorded) await notifyOwner(tx, userId, orgId, found);
   });
@@ -91,7 +91,7 @@ async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
   const admin = `An administrator of ${organization.fullName}`;
-  // The organization's own app got it: its user may never have signed in to the app.
+  // The organization's own app got the token. Its user may never have signed in to the app.
   if (kind === "exchanged") {
     const text = `${admin} has revoked a token that an app of the organization got for your account. The token no longer works.`;
     const advice = "You need not do anything. If you want to know why, ask an administrator: the token may have leaked.";

@@ -10,13 +10,13 @@ import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** A notice may have waited for its turn, so no retry begins later. */
+/** No retry begins after this time. Before that, a notice may have waited for its turn. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
 /** Only the status of the response is used. */
 const MAX_BODY_BYTES = 1024;
 
-/** `isFinal`: another attempt would have the same result. */
+/** `isFinal` means that another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
 /** Delivers at least once (S109). A second notice does no harm. */
@@ -46,7 +46,7 @@ async function postNotice(notice: QueuedLogoutNotice): Promise<Outcome> {
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
   if (!client || !url) return { isDelivered: false, reason: "the app no longer has a sign-out URL", isFinal: true };
-  // A token lives for two minutes, and each attempt gets its own.
+  // A token lives for only two minutes, so each attempt gets its own.
   const token = await issueLogoutToken(provider, client, { userId: notice.user_id, sid: notice.sid });
   const result = await sendRequest({
     url,

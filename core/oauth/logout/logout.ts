@@ -39,7 +39,7 @@ function returnAddress({ postLogoutRedirectUri, state }: Question): string {
   return url.href;
 }
 
-/** There is one signed-in state, not two (S34). */
+/** Signing out at the engine also ends the site session, because there is one signed-in state (S34). */
 export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isConfirmation = ctx.path === `${protocolRoutes.end_session}/confirm`;
   const { name, options } = siteSessionCookie();
@@ -52,7 +52,7 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
 
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
-/** For the case that the engine would not ask. */
+/** The form for cases in which the engine would not ask. */
 function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;

@@ -20,7 +20,7 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // The row still shows whose interactions are open in the browser (S25, S34).
+    // An ended session stays as a row, which shows whose interactions are open in the browser (S25, S34).
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -39,7 +39,7 @@ function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] 
   return Object.entries(authorizations ?? {}).map(([clientId, { sid }]) => ({ clientId, userId, sid: sid ?? null }));
 }
 
-/** A client cannot distinguish engine sessions for which it has no `sid`: one notice ends all of them. */
+/** A client cannot distinguish engine sessions for which it has no `sid`, so one notice ends all of them. */
 function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
@@ -56,7 +56,7 @@ async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLog
 
 type NewLogoutNotice = { clientId: string; userId: string; sid: string | null };
 
-/** Call this function in the transaction that ends the session (S109). */
+/** Call this in the transaction that ends the session (S109). */
 export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await db.oAuthLogoutNotice.createMany({ data: notices.map((notice) => ({ id: newOrderedId(), ...notice })) });
@@ -64,7 +64,7 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
   await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`; // at commit
 }
 
-/** Users who sign in and out all day lose their own oldest ones. */
+/** Users who sign in and out all day lose their own oldest notices. */
 export const OPEN_OF_USER_MAX = 1_000;
 
 async function dropOldest(db: Db, userIds: string[]): Promise<void> {
@@ -78,10 +78,10 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
   if (dropped > 0) log().warn({ userIds, dropped }, "users had too many logout notices; the oldest were dropped");
 }
 
-/** By all workers together. */
+/** The limit for all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
-/** Anybody can sign in to and out of a slow app all day, so users take turns. */
+/** Users take turns, because anybody can sign in to and out of a slow app all day. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",
@@ -100,7 +100,7 @@ export type QueuedLogoutNotice = {
   id: string;
   client_id: string;
   user_id: string;
-  /** As in the ID tokens of the session at this client. */
+  /** The value in the ID tokens that the client got for this session. */
   sid: string | null;
   created_at: Date;
   attempts: number;

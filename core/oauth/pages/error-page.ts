@@ -17,7 +17,7 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** All other errors are in the app's request. */
+/** All other errors are mistakes in the app's request. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {
@@ -69,7 +69,7 @@ const signOut = {
 
 const RECEIVED_MAX_CHARACTERS = 2000;
 
-/** S20. The caller sets the status. */
+/** See S20. The caller sets the status. */
 export function errorPage({ error, description, facts = [], settings, isSignOut = false }: Problem): string {
   const { title, text } = ownErrors.get(error) ?? (isSignOut ? signOut : (sentences.get(error) ?? otherwise));
   const detail = [error, description].filter(Boolean).join(": ");
@@ -84,7 +84,7 @@ export function errorPage({ error, description, facts = [], settings, isSignOut 
   );
 }
 
-/** The engine's `renderError`: a page for a person, the RFC's JSON body for a program. */
+/** The engine calls this as `renderError`. A person gets a page, and a program the RFC's JSON body. */
 export async function renderErrorPage(
   ctx: KoaContextWithOIDC,
   out: { error: string; error_description?: string },
@@ -108,7 +108,7 @@ function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
-/** Only users who manage the app see the registered URIs. A document's URIs are public. */
+/** Only users who manage the app see its registered URIs. A document's URIs are public. */
 async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
   const { client, params } = ctx.oidc;
   if (!client) return {};
@@ -133,7 +133,7 @@ async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<st
   return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
-/** Invisible characters would hide the difference that the owner is looking for. */
+/** Invisible characters are replaced, because they would hide the difference that the owner is looking for. */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

@@ -15,7 +15,7 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** From the engine's error handler, from our own handler, and from the engine itself. */
+/** The pages come from the engine's error handler, from this service's own handler, and from the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],

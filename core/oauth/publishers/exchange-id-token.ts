@@ -15,12 +15,12 @@ import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
 import { auditedAs, findResource, type Resource } from "./resource.ts";
 
 type Refusal = {
-  /** Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
+  /** What the sender may read. Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
   reason: string;
-  /** Publishers whose issuer signed the token or could not be reached. */
+  /** The publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
-  /** Whether the issuer signed the token: a stranger cannot use up the audit entries of such refusals. */
+  /** Whether the issuer signed the token. A stranger cannot use up the audit entries of such refusals. */
   isProven: boolean;
 };
 
@@ -57,11 +57,11 @@ export async function exchangeIdToken(
   }
 }
 
-/** Only trusted tokens count, so that nobody else can use up the limit. */
+/** Only tokens that are trusted count, so that nobody else can use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
-/** A user may control an issuer, so all publishers share the limit of the user's own tokens (S144). */
+/** A user may control an issuer, so all of the user's publishers share the limit of the user's own tokens (S144). */
 export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
-/** Jobs controlled by somebody else must not lock out the user's other publishers. */
+/** Jobs that somebody else controls must not lock out the user's other publishers. */
 export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
 
 const USED = "the token was already used; request a new one, because each can be exchanged only once";
@@ -72,7 +72,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // The time must not reveal whether the resource exists (S136).
+  // The issuer is asked even if the resource does not exist, because the time must not reveal that (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -84,7 +84,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of, isProven: true };
 }
 
-/** In the configured claims, then in the recorded ones. */
+/** Names the first claim that differs, from the configured claims and then from the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
@@ -115,10 +115,10 @@ const isTrustedBySomebody = async (issuer: string): Promise<boolean> =>
 
 const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer.isWellFormed();
 
-/** S99: by `jti` or, without one, by the token itself. */
+/** S99: a token is identified by its `jti` or, without one, by itself. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // The signature can be encoded in several ways.
+  // The signature is left out, because it can be encoded in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }
@@ -136,7 +136,7 @@ async function noteRefusal(
   const { data, ...audited } = auditedAs(resource);
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
-  // Even beyond the limit: the reason explains a failed job, and adds no row.
+  // The reason is stored even beyond the limit, because it explains a failed job and adds no row.
   for (const { id: publisherId, reason: own } of of) {
     const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
     await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });

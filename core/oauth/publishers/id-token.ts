@@ -3,7 +3,7 @@ import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-key
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** Nothing of the token has been verified yet. */
+/** An ID token of which nothing has been verified. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
 /** `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1). */
@@ -16,8 +16,9 @@ const SKEW_SECONDS = 60;
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * Unix seconds. An issuer may write any number into `exp`.
- * @param token without a flaw (`flawOf`)
+ * Limited by `iat`, because an issuer may write any number into `exp`.
+ * @param token must have no flaw (`flawOf`)
+ * @returns Unix seconds
  */
 export function tokenEndsAt({ claims }: UnprovenIdToken): number {
   return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
@@ -34,7 +35,7 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * The sender may read the reason, which depends only on the token and our origin (S98).
+ * The sender may read the flaw, which depends only on the token and ORIGIN (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
@@ -53,7 +54,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** If a token has several audiences, each audience could use the token at the others. */
+/** Only a token with a single audience is accepted, because each audience could use the token at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);
@@ -68,7 +69,7 @@ export function quoted(value: unknown): string {
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
 }
 
-/** Arrays that are nested thousands deep can be parsed, but not serialized again. */
+/** An array that is nested thousands deep can be parsed, but not serialized again. */
 function spelled(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "nothing";
@@ -80,7 +81,7 @@ function spelled(value: unknown): string {
 type Verified = { claims: JWTPayload } | { unproven: string; isIssuerDown?: true };
 
 /**
- * Only for trusted issuers (S98).
+ * Call this only for trusted issuers (S98).
  * @returns the claims, or the reason as a clause for users who trust the issuer
  */
 export async function verifyIdToken({ text, issuer }: UnprovenIdToken & { issuer: string }): Promise<Verified> {
@@ -112,5 +113,5 @@ async function verifyWith(text: string, issuer: string, options: { isKeyUnknown?
   return { claims: payload };
 }
 
-/** WebCrypto throws this for an invalid key. */
+/** WebCrypto throws a DOMException for an invalid key. */
 const isKeyRefused = (error: unknown): boolean => error instanceof DOMException;

@@ -25,7 +25,7 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/** A few addresses must not lock out all others, so addresses that have registered in this hour share a lower total. */
+/** A few addresses must not lock out all others, so addresses that have registered in this hour share a smaller total. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
 export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
@@ -92,7 +92,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/** Within the limits of documents (S80, S82). Never a reason to refuse an app. */
+/** The limits of metadata documents apply (S80, S82). A logo that cannot be fetched is never a reason to refuse an app. */
 async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
   if (!logo_uri) return null;
   const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), use: "unknown", address: ip } as const;
@@ -118,10 +118,10 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** By /48, which one customer may have. */
+/** An address counts by its /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Reading and checking the body is the most expensive part of a flood. */
+/** Counted before the body is read, because reading and checking it is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
 /** A few senders of invalid registrations must not lock out everybody. */
@@ -148,7 +148,7 @@ async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThr
   }
 }
 
-/** S87. The policy for metadata documents does not apply here. */
+/** See S87. The policy for metadata documents does not apply here. */
 async function refuseBlockedHosts(settings: RegisteredSettings): Promise<void> {
   const { redirectUris, postLogoutRedirectUris, homepageUrl, jwksUri, backchannelLogoutUri, registeredMetadata } = settings;
   const uris = {

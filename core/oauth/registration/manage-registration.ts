@@ -14,10 +14,10 @@ import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/** The same response for unknown clients and wrong tokens (RFC 7592). */
+/** Unknown clients and wrong tokens get the same response (RFC 7592). */
 export type Claim = { clientId: string; registrationToken: string };
 
-/** @throws ProtocolError 403 `access_denied` once an operator has blocked the app */
+/** @throws ProtocolError 403 `access_denied` if an operator has blocked the app */
 export async function readRegisteredApp({ clientId, registrationToken }: Claim, tx: Db = db()): Promise<OAuthApp> {
   const app = await tx.oAuthApp.findUnique({ where: { registrationTokenHash: hashToken(registrationToken) } });
   if (app?.clientId !== clientId) throw unknownRegistration();
@@ -44,11 +44,12 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** An operator's verification is based on these and on the logo. */
+/** An operator verifies an app by these fields and its logo. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * RFC 7592 §2.2. Anybody with the token could give a verified app any name (S36).
+ * RFC 7592 §2.2. If these fields change, a verification ends, because anybody with the token could give a verified app any name
+ * (S36).
  * @param change.isRecorded whether the audit log records the change (S144)
  * @returns the app and, if it became confidential, its new secret
  */

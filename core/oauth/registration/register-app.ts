@@ -16,8 +16,8 @@ type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string
 
 /**
  * See docs/specification/oauth.md#dynamic-registration.
- * @param logo fetched from its `logo_uri`
- * @returns the registration access token and any secret, shown here and never again
+ * @param logo the image at its `logo_uri`
+ * @returns the registration access token and, if there is one, the secret. Neither is shown again.
  */
 export async function registerApp(settings: RegisteredSettings, logo: FetchedLogo, from: RequestOrigin): Promise<RegisteredApp> {
   await makeRoom();
@@ -47,13 +47,13 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
 }
 
 const UNUSED_MAX = 10_000;
-/** A genuine app sends its user to the consent page within minutes. */
+/** A genuine app sends its user to the consent page within minutes, so an older app without a consent can be deleted. */
 const SAFE_INTERVAL = "1 hour";
 
 const IS_UNUSED = `registration_token_hash IS NOT NULL
   AND NOT EXISTS (SELECT FROM oauth_consent c WHERE c.client_id = oauth_app.client_id)`;
 
-/** Refusing would let a flood lock out everybody else. */
+/** Deletes unused apps, because a refusal would let a flood lock out everybody else. */
 export async function makeRoom(max = UNUSED_MAX): Promise<void> {
   const { rows } = await pool().query<{ unused: number }>({
     name: "count-unused-registrations",

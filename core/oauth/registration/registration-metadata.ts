@@ -29,7 +29,7 @@ export type RegisteredSettings = {
   registeredMetadata: RegisteredMetadata;
 };
 
-/** In the RFC's terms, so that responses can repeat the metadata. */
+/** The names are the RFC's, so that responses can repeat the metadata. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
   /** If absent, the app may use all grants that its redirect URIs allow. */
@@ -57,7 +57,7 @@ type Body = Record<string, unknown>;
  */
 export function readRegistration(body: Body): RegisteredSettings {
   if (isGiven(body.software_statement)) {
-    // The statement's claims would take precedence over the other members (RFC 7591 §2.3).
+    // RFC 7591 §2.3: the statement's claims would take precedence over the other members.
     throw new ProtocolError(400, "invalid_software_statement", "software statements are not supported: send plain metadata");
   }
   try {
@@ -79,7 +79,7 @@ function toSettings(body: Body): RegisteredSettings {
   if (redirectUris.length === 0 && asksForCode(metadata)) {
     throw invalid("redirect_uris", "The authorization code grant requires at least one.");
   }
-  // RFC 7591 §2: the default.
+  // RFC 7591 §2: the default is `client_secret_basic`.
   const authMethod = (metadata.token_endpoint_auth_method as (typeof authMethods)[number]) ?? "client_secret_basic";
   const hasKeys = authMethod === "private_key_jwt";
   const asked = metadata.scope?.split(" ").filter(isScope) ?? [];
@@ -116,7 +116,7 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
 
 const invalid = (field: string, sentence: string) => invalidRequest(sentence, field);
 
-/** RFC 7591 §2.1: grant types and response types must be consistent with redirect URIs. */
+/** RFC 7591 §2.1: grant types and response types must fit the redirect URIs. */
 function asksForCode(metadata: { grant_types?: string[]; response_types?: string[] }): boolean {
   return metadata.grant_types?.includes("authorization_code") || metadata.response_types?.includes("code") || false;
 }

@@ -23,7 +23,7 @@ type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
 
 /**
  * RFC 8707. The credentials cannot sign anybody in (S113).
- * @returns the credentials, with a secret that is shown here and never again
+ * @returns the credentials, with a secret that is never shown again
  */
 export async function addResourceServer(
   actor: Actor,
@@ -60,7 +60,7 @@ export async function addResourceServer(
   });
 }
 
-/** RFC 8707 §2. Only one spelling is accepted, since audiences are compared as text. */
+/** RFC 8707 §2. Only one spelling is accepted, because audiences are compared as text. */
 function parseIdentifier(value: unknown): string {
   const identifier = plainIdentifier(plainText("identifier", value, IDENTIFIER_MAX_CHARACTERS).trim());
   const url = URL.parse(identifier);
@@ -82,7 +82,7 @@ function parseScopes(names: readonly string[]): string[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-/** Registering the service again restores no tokens (S113). */
+/** If the service is registered again, its former tokens stay invalid (S113). */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {

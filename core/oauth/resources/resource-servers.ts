@@ -6,17 +6,17 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** As the audience of a token (RFC 8707). */
+/** The API's identifier, as the audience of a token (RFC 8707). */
 export const apiAudience = (): string => env().ORIGIN;
 
 export type RegisteredResource = {
-  /** The audience of its tokens. */
+  /** The audience of the resource's tokens. */
   identifier: string;
   name: string;
   scopes: string[];
 };
 
-/** URL classes add a slash to a bare origin. */
+/** URL classes add a slash to an origin without a path. */
 export function plainIdentifier(resource: string): string {
   return resource.replace(/^([a-z]+:\/\/[^/?#]+)\/$/, "$1");
 }
@@ -47,7 +47,7 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
-/** RFC 7662 §2.1, S104. The service may only while the client that holds the token is not blocked (S87). */
+/** RFC 7662 §2.1, S104. A service may not if the client that holds the token is blocked (S87). */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
   if (kind !== "AccessToken" || typeof aud !== "string") return false;
@@ -75,14 +75,14 @@ export function resourceMetadata() {
 export type Challenge = {
   scheme?: "Bearer" | "DPoP";
   error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
-  /** The missing scope, or the one that a client should request. */
+  /** The scope that is missing, or that a client should request. */
   scope?: string;
 };
 
-/** Without a hint, clients request every scope in the metadata. */
+/** Without this hint, clients request every scope in the metadata. */
 const SIGN_IN_SCOPE = "openid profile";
 
-/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first, for clients that know only that (RFC 9449 §7.2). */
+/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first, for clients that know only that scheme (RFC 9449 §7.2). */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");
   const parameters = {

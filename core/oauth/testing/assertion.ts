@@ -12,7 +12,7 @@ export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
   const kid = await calculateJwkThumbprint(exported);
   const jwk = { ...exported, kid };
 
-  /** An undefined claim is left out. */
+  /** A claim whose value is undefined is left out. */
   async function assertion(
     clientId: string,
     aud: unknown,

@@ -16,7 +16,7 @@ export type Outcome = {
   status: number;
   headers: Headers;
   location: URL | undefined;
-  /** From the query or the fragment. */
+  /** The parameters of the query or the fragment. */
   answer: Record<string, string>;
   isQuestion: boolean;
   page: string;

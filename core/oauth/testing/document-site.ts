@@ -8,16 +8,16 @@ export type DocumentSite = HttpsSite & {
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** Undefined leaves a field out. */
+  /** A field whose value is undefined is left out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Instead of the document, until one is published again. */
+  /** Sends this instead of the document, until a document is published again. */
   serve(served: Served): void;
   fetches(): number;
 };
 
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
-/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents */
+/** @param changes are made to the document of docs/specification/oauth.md#client-id-metadata-documents */
 export async function startDocumentSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
   const site = await startHttpsSite();
   const clientId = `${site.origin}${DOCUMENT_PATH}`;

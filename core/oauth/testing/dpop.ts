@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { hashToken } from "#core/crypto/token.ts";
 
-/** Made by hand so that tests can corrupt them (RFC 9449 §4.2). */
+/** Proofs are made by hand, so that tests can corrupt them (RFC 9449 §4.2). */
 export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
 
 type Spoiled = {

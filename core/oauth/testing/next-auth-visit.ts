@@ -1,7 +1,7 @@
 type Handler = (request: object, answer: object) => Promise<unknown>;
 
 /**
- * @param host of the site, with its port
+ * @param host the site's host, with its port
  * @param visit what the browser does between leaving the site and returning
  * @returns the session at the site
  */

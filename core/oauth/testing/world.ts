@@ -29,7 +29,7 @@ export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
-/** @param listener tests of `server/` and `api/` pass one that does more than the protocol */
+/** @param listener for tests of `server/` and `api/`, which need more than the protocol */
 export async function startWorld(listener?: RequestListener) {
   // Rate limits count by address.
   let address = "127.0.0.1";

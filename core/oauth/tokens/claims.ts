@@ -37,7 +37,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // Private until the member meets the organization's requirements.
+    // `canPay` is private until the member meets the organization's requirements.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",

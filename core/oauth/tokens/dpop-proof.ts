@@ -7,12 +7,15 @@ import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
-/** Anyone can send a proof with a key of their choice, and checking RSA costs far more (docs/decisions/027). */
+/**
+ * RSA is left out, because checking it costs far more and anyone can send a proof with a key of their choice
+ * (docs/decisions/027).
+ */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
 const FRESH_SECONDS = 300;
 
-/** RFC 9449 §7.1, `invalid_dpop_proof`. */
+/** RFC 9449 §7.1: `invalid_dpop_proof`. */
 export class InvalidDpopProof extends Error {
   override name = "InvalidDpopProof";
 }
@@ -20,7 +23,7 @@ export class InvalidDpopProof extends Error {
 export type ProvenRequest = {
   proof: string;
   method: string;
-  /** Without the query. */
+  /** The path has no query. */
   path: string;
 };
 
@@ -60,7 +63,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** An otherwise invalid proof must not be consumed. */
+    /** Only an otherwise valid proof is consumed. */
     consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -70,7 +73,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
-/** The engine would accept five minutes. The engine asks here whether a proof needs a nonce. */
+/** The engine asks here whether a proof needs a nonce. By itself, it would accept a proof from five minutes ahead. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
@@ -98,7 +101,7 @@ async function verify(proof: string) {
   }
 }
 
-/** Compares our public URL, not the request's Host (S110). Query and fragment are ignored (RFC 9449 §4.3). */
+/** Compares with ORIGIN, not with the request's Host (S110). Query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

@@ -12,7 +12,7 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
 import { findBearer } from "./find-bearer.ts";
 
-/** RFC 9449 at the engine's endpoints. For our API see api/dpop.test.ts. */
+/** RFC 9449 at the engine's endpoints. For the API, see api/dpop.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -234,29 +234,32 @@ describe("RFC 9449 §11.1 a proof works once", () => {
 });
 
 describe("RFC 9449 §10 a code that is bound to a key", () => {
-  test.each(["at the authorization endpoint", "when it is pushed", "by the proof of the push"])("%s", async (how) => {
-    const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
-    const codeFor = async () => {
-      const verifier = client.randomPKCECodeVerifier();
-      const code_challenge = await client.calculatePKCECodeChallenge(verifier);
-      const isByProof = how.startsWith("by");
-      const parameters = { ...PKCE, code_challenge, ...(!isByProof && { dpop_jkt: key.thumbprint }) };
-      let url = world.authorizeUrl(at.app, parameters);
-      if (how !== "at the authorization endpoint") {
-        const form = Object.fromEntries(new URL(url).searchParams);
-        const dpop = await key.proof("POST", `${world.origin}/oauth/par`);
-        const response = await world.post("/oauth/par", form, isByProof ? { dpop } : {});
-        const { request_uri } = await response.json();
-        url = `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri })}`;
-      }
-      const landed = (await world.follow(at.browser, url, at.session)) as URL;
-      return { code: landed.searchParams.get("code") ?? "", verifier };
-    };
-    const without = await ask(at.app, redemption(await codeFor()), undefined);
-    const wrong = await ask(at.app, redemption(await codeFor()), other);
-    for (const { status, body } of [without, wrong]) expect([status, body.error]).toEqual([400, "invalid_grant"]);
-    expect((await ask(at.app, redemption(await codeFor()), key)).status).toBe(200);
-  });
+  test.each(["at the authorization endpoint", "when it is pushed", "by the proof of the push"])(
+    "%s is redeemed only with that key",
+    async (how) => {
+      const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
+      const codeFor = async () => {
+        const verifier = client.randomPKCECodeVerifier();
+        const code_challenge = await client.calculatePKCECodeChallenge(verifier);
+        const isByProof = how.startsWith("by");
+        const parameters = { ...PKCE, code_challenge, ...(!isByProof && { dpop_jkt: key.thumbprint }) };
+        let url = world.authorizeUrl(at.app, parameters);
+        if (how !== "at the authorization endpoint") {
+          const form = Object.fromEntries(new URL(url).searchParams);
+          const dpop = await key.proof("POST", `${world.origin}/oauth/par`);
+          const response = await world.post("/oauth/par", form, isByProof ? { dpop } : {});
+          const { request_uri } = await response.json();
+          url = `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri })}`;
+        }
+        const landed = (await world.follow(at.browser, url, at.session)) as URL;
+        return { code: landed.searchParams.get("code") ?? "", verifier };
+      };
+      const without = await ask(at.app, redemption(await codeFor()), undefined);
+      const wrong = await ask(at.app, redemption(await codeFor()), other);
+      for (const { status, body } of [without, wrong]) expect([status, body.error]).toEqual([400, "invalid_grant"]);
+      expect((await ask(at.app, redemption(await codeFor()), key)).status).toBe(200);
+    },
+  );
 
   test("a pushed request whose proof has another key than its dpop_jkt is refused", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];

@@ -14,7 +14,7 @@ import { consumeDpopProof, type ProvenRequest } from "./dpop-proof.ts";
 
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** docs/specification/organizations-and-tokens.md#audit-log, `role`. */
+/** The `role` of docs/specification/organizations-and-tokens.md#audit-log. */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
@@ -30,24 +30,24 @@ export type Bearer = {
   isFirstParty?: true;
   /** The last authentication before the user allowed the client, if known (S113). */
   authenticatedAt?: Date;
-  /** For an exchanged token, the only organization in which it acts. */
+  /** The only organization in which an exchanged token acts. */
   boundOrgId?: string;
-  /** RFC 8693 §4.1. */
+  /** The `act` claim of RFC 8693 §4.1. */
   act?: ActingParty;
   tokenName?: string;
-  /** A CI job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+  /** The token is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups of a long request set `isProven`. */
+/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups during a long request set `isProven`. */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Callers must respond to every reason in the same way, also to a missing proof.
- * @throws InvalidDpopProof for a proof that does not match
+ * Callers must respond to an invalid token and to a missing proof in the same way.
+ * @throws InvalidDpopProof if the proof does not match
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
@@ -57,7 +57,7 @@ export async function findBearer(token: string, presentation: Presentation): Pro
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** Has no organizations and no other scope. */
+/** The bearer has no organizations and no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -129,7 +129,7 @@ async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
   };
 }
 
-/** Does not act for a user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/** A job that acts for no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export type CiJob = Extract<CiToken, { user: null }>;
 
 export async function findCiJob(token: string): Promise<CiJob | undefined> {

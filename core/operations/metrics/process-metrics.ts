@@ -24,13 +24,13 @@ type ProcessMetrics = {
   stop(): void;
 };
 
-/** In seconds, from a page to a large push. */
+/** Seconds, from the time of a page to that of a large push. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-/** In seconds, because an attempt ends after fifteen. */
+/** Seconds. An attempt ends after fifteen. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
-/** Labels have few values, and users choose none of them. */
+/** Labels must have few values, and none that users choose. */
 export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
@@ -110,7 +110,7 @@ function watchPace(registers: Registry[]): () => void {
   const labelNames = ["party", "outcome"];
   const help = "Requests that had to wait for their turn while the process was busy, or were refused";
   const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
-  // A counter that starts at zero shows the first request as an increase.
+  // If a counter starts at zero, the first request shows as an increase.
   for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
   return pacedSeen.subscribe((seen) => paced.inc(seen));
 }

@@ -8,7 +8,7 @@ import { countAlive, SILENT_AFTER_SECONDS } from "../heartbeat.ts";
 import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
 import { readWork, type Work } from "./read-work.ts";
 
-/** A loopback address gives no access, because a proxy on this machine has one too. */
+/** A token is needed even on loopback, because requests through a proxy on this machine also come from there. */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
   const { METRICS_TOKEN } = env();
   if (!METRICS_TOKEN) throw notFound("Page");
@@ -36,7 +36,7 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
   }
 }
 
-/** Many scrapers cost the database as little as one. */
+/** Results are kept for this long, so that many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
 type Measured = { work: Work; alive: Record<string, number>; messages: number };
@@ -50,7 +50,7 @@ async function measure(): Promise<Measured | null> {
     const [work, alive, messages] = await Promise.all([readWork(), countAlive(), mail]);
     return { work, alive, messages: messages.rows[0]?.waiting ?? 0 };
   } catch (error) {
-    // A metric reports this failure.
+    // A metric reports this failure, so the log has it only for debugging.
     log().debug({ err: error }, "the work cannot be measured");
     return null;
   }

@@ -64,11 +64,11 @@ export type RecentAttempts = {
 const HOUR_MS = 3600_000;
 const COUNTED_MAX = 50_000;
 
-/** The primary key sorts by time. */
+/** Reads a range of the primary key, which sorts by time. */
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {
-    // For a new day, the planner has no statistics, and would read and sort the whole day.
+    // For a new day, the planner has no statistics, so it would read and sort the whole day.
     await tx.$executeRaw`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
       set_config('enable_bitmapscan', 'off', true)`;
     return tx.$queryRaw<{ outcome: AttemptOutcome; count: number; oldest: Date }[]>`

@@ -27,7 +27,7 @@ export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<
       "service.instance.id": newId(),
       "host.name": hostname(),
     }),
-    // An unavailable collector never delays anything or fills the memory.
+    // A collector that is unavailable delays nothing and does not fill the memory.
     spanProcessors: [
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }) }),
     ],

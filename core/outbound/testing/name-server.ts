@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import ipaddr from "ipaddr.js";
 import { onTestFinished } from "vitest";
 
-/** Undefined never answers the question. */
+/** If the result is undefined, the question gets no answer. */
 export type Answer = (name: string, family: 4 | 6) => string[] | undefined;
 
 const TYPES = { 1: 4, 28: 6 } as const;

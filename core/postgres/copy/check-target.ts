@@ -46,7 +46,7 @@ export async function checkTarget(target: pg.Client, name = "--to"): Promise<voi
     );
 }
 
-/** The same text for the same value on both servers. */
+/** With these settings, both servers write a value as the same text. */
 const SESSION = `set client_encoding to 'UTF8'; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres'; set timezone to 'UTC';
   set extra_float_digits to 3; set bytea_output to 'hex'; set statement_timeout to 0; set lock_timeout to 0;
   set idle_in_transaction_session_timeout to 0`;

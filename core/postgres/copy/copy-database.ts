@@ -9,7 +9,7 @@ import { columnList, quoted, readContents, readPartitions, readTables, suspendCo
 type DatabaseCopy = { tables: number; rows: number };
 
 type Options = {
-  /** The role owns the database. The source has this version's schema. */
+  /** The role must own the database. The source must have this version's schema. */
   sourceUrl: string;
   targetUrl: string;
   copied?: (table: string, rows: number) => void;
@@ -18,7 +18,7 @@ type Options = {
 const LOCK_WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** One transaction, so after a failure the target is as empty as before. */
+/** The copy is one transaction, so after a failure the target is as empty as before. */
 export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
   const source = await connect("The database to be copied", sourceUrl);
   try {

@@ -9,17 +9,17 @@ export type DatabaseDump = {
   migrations: AppliedMigration[];
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /**
-   * Any role may own the schema, so the migrations create it.
-   * @param rows is filled with the number of rows of each table
+   * Does not contain the schema, which any role may own, so the migrations create it.
+   * @param rows gets the number of rows of each table
    */
   content(rows: Record<string, number>): AsyncGenerator<Buffer, void, undefined>;
   close(): Promise<void>;
 };
 
-/** Without this line, a dump is not complete. */
+/** The last line of a dump. A dump without it is incomplete. */
 export const DUMP_END = "-- end of the dump";
 
-/** `pg_dump` would have to match the server's version, and the embedded server comes without it. */
+/** Does not use `pg_dump`, which must match the server's version and does not come with the embedded server. */
 export async function beginDump(url: string): Promise<DatabaseDump> {
   const client = await connect("DATABASE_URL", url);
   try {

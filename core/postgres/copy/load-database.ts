@@ -14,18 +14,18 @@ type Options = {
   migrations: readonly AppliedMigration[];
   parts: AsyncIterable<DumpPart>;
   rows: Readonly<Record<string, number>>;
-  /** If it throws, the database stays empty. */
+  /** If this throws, the database stays empty. */
   beforeCommit(): Promise<void>;
 };
 
-/** @throws {DatabaseCopyError} also if the database cannot hold the data */
+/** @throws DatabaseCopyError also if the database cannot hold the data */
 export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
   const target = await connect(name, url);
   await checkTarget(target, name).finally(() => target.end());
 }
 
 /**
- * The caller applies later migrations.
+ * The caller must apply later migrations.
  * @returns tables of the dump that the service does not have
  */
 export async function loadDatabase({ url, name, migrations, parts, rows, beforeCommit }: Options): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { DatabaseCopyError } from "./check-target.ts";
 import { DUMP_END } from "./dump-database.ts";
 
-/** A caller must read the rows before the next part. */
+/** The caller must read a part's rows before the next part. */
 export type DumpPart =
   | { kind: "statement"; text: string }
   | { kind: "rows"; table: string; columns: string[]; statement: string; content: AsyncGenerator<Buffer, void, undefined> };
@@ -12,7 +12,7 @@ const NO_ROWS = "\\.\n";
 const END_OF_ROWS = `\n${NO_ROWS}`;
 const LINE_MAX_BYTES = 1024 * 1024;
 
-/** @throws {DatabaseCopyError} if the end is missing */
+/** @throws DatabaseCopyError if the end is missing */
 export async function* readDump(source: AsyncIterable<Uint8Array>): AsyncGenerator<DumpPart, void, undefined> {
   const reader = new Reader(source);
   for (;;) {
@@ -60,7 +60,7 @@ class Reader {
     }
     for (;;) {
       const end = this.#rest.indexOf(END_OF_ROWS);
-      // The end may be cut between two chunks.
+      // The end of the rows may be cut between two chunks.
       const length = end >= 0 ? end + 1 : Math.max(0, this.#rest.length - END_OF_ROWS.length + 1);
       if (length > 0) yield this.#rest.subarray(0, length);
       this.#rest = this.#rest.subarray(end >= 0 ? end + END_OF_ROWS.length : length);
@@ -69,7 +69,7 @@ class Reader {
     }
   }
 
-  /** The sending program can then still report an error. */
+  /** Reads to the end, so that the sending program can still report an error. */
   async end(): Promise<void> {
     while (!(await this.#source.next()).done);
   }

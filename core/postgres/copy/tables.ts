@@ -21,7 +21,7 @@ export async function readTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** With bounds as `CREATE TABLE … PARTITION OF` takes them. */
+/** The bounds have the form that `CREATE TABLE … PARTITION OF` takes. */
 export async function readPartitions(client: pg.Client): Promise<{ name: string; parent: string; bounds: string }[]> {
   const { rows } = await client.query(
     `select c.relname::text as name, p.relname::text as parent, pg_get_expr(c.relpartbound, c.oid) as bounds
@@ -35,7 +35,7 @@ export async function readPartitions(client: pg.Client): Promise<{ name: string;
 type Contents = { rows: string; hash: string };
 
 export async function readContents(client: pg.Client, table: Table): Promise<Contents> {
-  // Postgres's own hashes may differ between versions.
+  // Does not use Postgres's own hashes, which may differ between versions.
   const { rows } = await client.query<Contents>(
     `select count(*)::text as rows,
             coalesce(sum(('x' || substr(encode(sha256(convert_to(row(${columnList(table)})::text, 'UTF8')), 'hex'), 1, 15))::bit(60)::bigint), 0)::text

@@ -20,7 +20,7 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
- * An answer to a delivery is stored as far as an attempt shows it. Once the user's relays are full, only the status is stored.
+ * An answer to a delivery is stored only as far as an attempt shows it. If the user's relays are full, only the status is stored.
  */
 export async function answerRequest(
   actor: Actor,

@@ -13,7 +13,7 @@ const POLL_MS = 1_000;
 const waiters = new Map<string, () => void>();
 let polling: NodeJS.Timeout | undefined;
 
-/** @returns undefined when the time is over or `signal` aborts, after which the request has no waiting caller */
+/** @returns undefined if the time is over or `signal` aborts. After that, the request has no waiting caller. */
 export async function awaitAnswer(
   requestId: string,
   { waitMs = ANSWER_WAIT_MS, signal }: { waitMs?: number; signal?: AbortSignal | undefined } = {},
@@ -94,7 +94,9 @@ type EarlierRow = Row & { milliseconds: number };
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/** The row stays, because recording the answer may fail and be tried again. */
+/**
+ * For a delivery whose answer came after its attempt. The row stays, because recording the answer may fail and be tried again.
+ */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "recorded-relay-answer",
@@ -104,7 +106,7 @@ export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer 
   return earlierAnswerOf(rows[0]);
 }
 
-/** The caller waited but never read this answer. */
+/** For a caller that waited, but ended before it read the answer. */
 export async function takeEarlierAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "earlier-relay-answer",

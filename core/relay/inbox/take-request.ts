@@ -29,7 +29,10 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
   return row && { id: row.id, userId: row.user_id, isListening: row.is_listening };
 }
 
-/** The request is durable when this returns. @returns undefined if the relay, or all relays of the user together, are full */
+/**
+ * When this returns, the request is stored durably.
+ * @returns undefined if the relay is full, or all relays of the user together are
+ */
 export async function takeRequest(
   relayId: string,
   { method, path, headers, body, delivery }: TakenRequest,
@@ -46,7 +49,7 @@ export async function takeRequest(
       Buffer.from(body.buffer, body.byteOffset, body.byteLength),
       delivery?.id ?? null,
       delivery?.tries ?? null,
-      // Callers wait a little less, so that a late answer still reaches them.
+      // Callers wait a little less than this, so that a late answer still reaches them.
       ANSWER_WAIT_MS / 1_000 + 2,
       INBOX_MAX_REQUESTS,
       INBOX_MAX_BYTES,

@@ -5,7 +5,10 @@ import { newId } from "../../ids.ts";
 import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
 
-/** The newest listener wins. @returns undefined if the actor has no such relay, or the relay has expired */
+/**
+ * A new listener replaces the one before.
+ * @returns undefined if the actor has no such relay, or the relay has expired
+ */
 export async function connect(
   actor: Actor,
   { userId, name, listenerId }: { userId: string; name: string; listenerId: string },
@@ -45,7 +48,7 @@ export async function renew({ relayId, listenerId, connectionId }: Connection): 
   return rows[0]?.state ?? "over";
 }
 
-/** The listener keeps its requests for a moment, in which the listener may reconnect. */
+/** The listener keeps its requests for a moment, in which it may reconnect. */
 export async function disconnect({ relayId, listenerId, connectionId }: Connection): Promise<void> {
   await pool().query({
     name: "disconnect-relay",

@@ -42,7 +42,8 @@ type Row = {
 };
 
 /**
- * @param room how many requests the listener accepts now @param known requests that this connection has already received
+ * @param room how many requests the listener accepts now
+ * @param known requests that this connection has already received
  * @param reach what the listener may receive
  */
 export async function handOver(

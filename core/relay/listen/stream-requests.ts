@@ -19,7 +19,7 @@ const takeSlot = streamSlots({
 });
 
 const HEARTBEAT_MS = 5_000;
-/** After this many unread heartbeats, a client counts as gone. */
+/** A client that has not read this many heartbeats counts as gone. */
 const STALLED_BEATS = 12;
 export const CONCURRENCY_MAX = 64;
 
@@ -32,7 +32,7 @@ type RequestStream = {
   listenerId: string;
   concurrency: number;
   signal: AbortSignal;
-  /** @returns undefined if the delivery may no longer be handed over */
+  /** @returns the current headers, or undefined if the delivery may no longer be handed over */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
   heartbeatMs?: number;
 };
@@ -94,7 +94,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Nothing calls `pull` for a client that has stopped reading.
+    // `pull` is not called for a client that has stopped reading, so this timer wakes or ends the stream.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
@@ -181,7 +181,10 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/** A token without access to an organization must not receive the organization's deliveries. @returns null for all */
+/**
+ * A token without access to an organization must not receive the organization's deliveries.
+ * @returns null for all owners
+ */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
@@ -202,7 +205,7 @@ function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }:
 type Notice = "request" | "listener";
 const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
-/** `payload` is a relay's ID, with the mark after a change of the relay or the listener. */
+/** `payload` is a relay's ID. After a change of the relay or the listener, a mark follows. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");

@@ -61,7 +61,7 @@ export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   );
 }
 
-/** An organization's Space then counts against the user who restarted the Space. */
+/** Afterwards, an organization's Space counts against the user who restarted the Space. */
 export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,
@@ -97,7 +97,7 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** Anybody who knows this URL can only post. */
+/** This URL accepts only posts, even from strangers who know it. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }

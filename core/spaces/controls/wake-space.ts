@@ -9,8 +9,7 @@ const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * A woken Space may take another's slot. The limit per account exists because all deliveries to public Spaces come from one
- * address.
+ * A woken Space may take another's slot. The limit is per account, because all deliveries to public Spaces come from one address.
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 

@@ -3,7 +3,10 @@ import { env } from "../../env.ts";
 import { isForeignHeaderAllowed } from "../../http/foreign-response-headers.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 
-/** A Space's pages are on our origin, so they run in a sandbox (docs/decisions/057-spaces.md). Only our pages may frame them. */
+/**
+ * A Space's pages are on this service's origin, so they run in a sandbox (docs/decisions/057-spaces.md). Only the service's own
+ * pages may frame them.
+ */
 export const sandboxHeaders = {
   "Content-Security-Policy":
     "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads; frame-ancestors 'self'",
@@ -12,7 +15,7 @@ export const sandboxHeaders = {
   "Referrer-Policy": "no-referrer",
   "Permissions-Policy":
     "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), hid=(), publickey-credentials-get=()",
-  // Without an origin, every request of a page is cross-origin. There are no credentials to send.
+  // A page in a sandbox has no origin, so all of its requests are cross-origin. There are no credentials to send.
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "*",
 } as const;
@@ -25,7 +28,7 @@ export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHead
   };
 }
 
-/** The user's credentials with us, and headers that only we may set. */
+/** The user's credentials for this service, and headers that only this service may set. */
 const WITHHELD =
   /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
 
@@ -47,7 +50,7 @@ export function requestHeaders(
   };
 }
 
-/** An app must not learn from which of our pages a visitor came. */
+/** An app must not learn from which page of this service a visitor came. */
 const isOurs = (name: string, value: unknown): boolean => name === "referer" && String(value).startsWith(env().ORIGIN);
 
 export function answerHeaders(

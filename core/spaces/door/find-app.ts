@@ -15,11 +15,14 @@ type Credentials = {
 };
 
 export type FoundApp =
-  /** `base` is the path before the app's own path. It ends in a slash and contains what granted access. */
+  /** The path before the app's own path. It ends in a slash, and contains the visitor segment if there is one. */
   | { kind: "app"; repo: Repo; runtime: SpaceRuntime | undefined; base: string; path: string; isOpen: boolean }
   | { kind: "elsewhere"; path: string };
 
-/** A session cookie only redirects to a URL for the visit, so that no other page can make a browser change a private app. */
+/**
+ * With only a session cookie, the browser is redirected to a URL that contains a visitor segment. Otherwise another site could
+ * make a signed-in browser change a private app.
+ */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
   const wanted = { type: "space", owner, name } as const;
   const isReading = credentials.method === "GET" || credentials.method === "HEAD";
@@ -29,14 +32,15 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     refusal = error;
     return undefined;
   });
-  // The repository is found only to check the segment. Without a valid segment, nothing is revealed.
+  // No permission is required here, so that a segment, a token or a session can be checked against the repository. Nothing is
+  // revealed until one of them grants access.
   const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
   if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
   const isVisiting = await isAdmitted(repo, segment, runtime, credentials.method);
   if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
-  // An expired URL redirects to a new one while the session allows access.
+  // If the session allows access, an expired URL redirects to a new one.
   const asked = segment.startsWith("~") && !open ? path : rest;
   if (!open) {
     if (credentials.byToken) {
@@ -58,10 +62,10 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
 async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
-  // A receiver can only post, so that the URL cannot be used to view anything.
+  // A receiver can only post, so that its URL cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
-    // All deliveries come from this service's own address, and would share one visitor's limit (S137).
+    // All deliveries come from this service's own address, so they would share one visitor's limit (S137).
     countAgainst({ kind: "receivers", ofParty: runtime?.party ?? repo.owner.id });
     return true;
   }
@@ -77,13 +81,13 @@ async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | u
 export type AppTarget = {
   owner: string;
   name: string;
-  /** The rest is as sent, and empty if not even a slash follows. */
+  /** The rest of the path as it was sent. Empty if not even a slash follows. */
   rest: string;
 };
 
 const APP = /^\/spaces\/([^/]+)\/([^/]+)\/app(?=\/|$)/;
 
-/** Such a path goes only to the Space's door. */
+/** Requests with such a path go only to the Space's door. */
 export const isAppPath = (pathname: string): boolean => APP.test(pathname);
 
 /** @returns undefined if no app can have the path (S137) */
@@ -91,7 +95,7 @@ export function parseAppTarget(pathname: string): AppTarget | undefined {
   const [matched = "", owner, name] = APP.exec(pathname) ?? [];
   if (owner === undefined || name === undefined) return undefined;
   const rest = pathname.slice(matched.length);
-  // A server that resolves hidden dots or slashes would arrive at another path than the one checked.
+  // A server that resolves hidden dots or slashes would reach another path than the one that was checked.
   if (rest.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment)) || rest.includes("\\")) return undefined;
   const [decodedOwner, decodedName] = [decodeURIComponent(owner), decodeURIComponent(name)];
   if (`${decodedOwner}${decodedName}`.includes("/")) return undefined;

@@ -20,14 +20,14 @@ export type Passing = {
   path: string;
   headers: OutgoingHttpHeaders;
   answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
-  /** After a refusal, a held-back request is still whole. */
+  /** Sends the body only after the app has accepted the request, so that a refused request can be sent again. */
   isBodyHeldBack?: boolean;
 };
 
-/** The total duration is not limited (S138). */
+/** Limits only the pauses, not the total duration (S138). */
 const ANSWER_IDLE_MS = 60_000;
 const STREAM_IDLE_MS = 10 * 60_000;
-/** An app gets this long to close a WebSocket whose client has left. */
+/** How long an app may take to close a WebSocket whose client has left. */
 const LEAVING_MS = 2_000;
 
 export type Passed =
@@ -38,7 +38,7 @@ export type Passed =
   | "broken"
   | "timed_out";
 
-/** Never throws. If nothing was sent yet, the caller responds. */
+/** Never throws. If nothing was sent to the client, the caller must respond. */
 export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
   const { promise, resolve } = Promise.withResolvers<Passed>();
   const isChunked = req.headers["transfer-encoding"] !== undefined;
@@ -85,15 +85,15 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     }
     res.flushHeaders();
     res.once("finish", () => {
-      // The app answered early. Node would keep the connection for the rest of the request, beyond the limits of connections
-      // (S137).
+      // The app answered before the request was complete. Node would keep the connection for the rest of the request, beyond the
+      // limits of connections (S137).
       if (!out.writableFinished) out.destroy();
       end("answered");
     });
     // A body shorter than announced must not look complete.
     void passBody(answer, res);
   });
-  // For an upgrade without a request to do so, Node emits neither a response nor an end.
+  // If the app upgrades without having been asked, Node emits neither a response nor an end.
   out.once("upgrade", (_, socket) => {
     socket.destroy();
     end("broken");
@@ -157,7 +157,7 @@ export function relayUpgrade(
     other.setTimeout(STREAM_IDLE_MS, () => other.destroy());
     other.on("error", () => socket.destroy()).once("close", () => socket.destroy());
     socket.once("close", () => other.destroy());
-    // A client that closes its end has left (RFC 6455 §7.1.4). Otherwise an app that does not notice would keep the slot (S137).
+    // A client that closes its end has left (RFC 6455 §7.1.4). An app that does not notice must not keep the slot (S137).
     socket.once("end", () => setTimeout(() => socket.destroy(), LEAVING_MS).unref());
     socket.on("data", onPiece).pipe(other).on("data", onPiece).pipe(socket);
   });
@@ -171,7 +171,7 @@ function open(
   more: OutgoingHttpHeaders,
 ): ClientRequest | undefined {
   try {
-    // Node calls `createConnection` only without an agent.
+    // Node calls `createConnection` only for a request without an agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
     return limitInterimResponses(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));

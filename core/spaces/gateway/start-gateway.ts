@@ -7,12 +7,12 @@ import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
 
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/** The limit protects the worker's memory. The web processes share the limit among callers. */
+/** The limit protects the worker's memory. The web processes share their slots fairly among callers. */
 export const REQUESTS_MAX = 512;
 
 const PARTIES_MAX = 64;
 
-/** `lastAt` is when the caller last sent or received anything. */
+/** `lastAt` is the time at which the caller last sent or received anything. */
 type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
@@ -21,7 +21,10 @@ export type Gateway = {
   add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
   idleSince(repoId: string): number | undefined;
-  /** An idle WebSocket does not count as use. @returns undefined if the Space does not accept requests yet */
+  /**
+   * An idle WebSocket does not count as use.
+   * @returns undefined if the Space does not accept requests yet
+   */
   usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
 };
@@ -51,7 +54,7 @@ export async function startGateway(): Promise<Gateway> {
     });
   }
 
-  // The web process has its own limits, so nothing here ends a stream that makes progress.
+  // The web process has its own limits, so the gateway does not end a stream that makes progress.
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 60_000 });
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
@@ -144,7 +147,7 @@ function listenAddress(): { host: string; port: number } {
 /** The header's value has the Space, the time, and a MAC of both under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
-/** One visitor may keep only some Spaces busy. */
+/** Names the caller, because one visitor may keep only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
 /** Clocks of machines differ, but a leaked key must soon be worthless. */

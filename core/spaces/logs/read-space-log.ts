@@ -6,7 +6,10 @@ type SpaceLogPiece = { id: string; at: Date; text: string };
 
 const PIECES_MAX = 500;
 
-/** The caller checked access. @param after the ID of a known piece, by default the latest pieces are read */
+/**
+ * The caller must have checked access.
+ * @param after the ID of a known piece. By default, the latest pieces are read.
+ */
 export async function readSpaceLog(repoId: string, { after }: { after?: string } = {}): Promise<SpaceLogPiece[]> {
   const { rows } = await pool().query<SpaceLogPiece>(
     after === undefined

@@ -9,7 +9,7 @@ import { REQUESTS_MAX } from "../gateway/start-gateway.ts";
 const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
-/** More offers would use up the worker's file descriptors. */
+/** More connections that wait for use would use up the worker's file descriptors. */
 const OFFERS_MAX = 32;
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
 /** A program that opens connections in a loop would take all of the worker's time (S132). */
@@ -26,12 +26,12 @@ export type AppConnector = {
   opened: Promise<void>;
   /** Resolves when the sandbox opens too many connections. */
   flooded: Promise<void>;
-  /** @throws an error with the code ECONNREFUSED if the app refuses */
+  /** @throws Error with the code ECONNREFUSED if the app refuses */
   connect(): Promise<Duplex>;
   close(): void;
 };
 
-/** @param parent only this service may enter, because anyone who reaches the socket can pose as the app */
+/** @param parent only this service may enter this directory, because anyone who reaches the socket can pose as the app */
 export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE_MAX_PER_SECOND): Promise<AppConnector> {
   const directory = join(parent, "door");
   await mkdir(directory);
@@ -68,7 +68,7 @@ export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE
   server.on("drop", countSpare);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The sandbox's user may differ from the worker's. The parent directory keeps all others out.
+    // The sandbox's user may differ from the worker's. The parent directory keeps all other users out.
     server.listen({ path: join(directory, SOCKET), readableAll: true, writableAll: true }, resolve);
   });
   await chmod(directory, 0o755);

@@ -48,7 +48,7 @@ export async function takeSpaceFiles(
 
 async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   if (repo.owner.id === owner.id) return true;
-  // Reading needs no recent authentication.
+  // Reading needs no recent authentication, so the time does not matter.
   const reader: Actor =
     owner.kind === "user"
       ? { kind: "person", userId: owner.id, isOperator: false, sessionId: "", authenticatedAt: new Date(0) }
@@ -76,7 +76,10 @@ type Options = {
 /** File systems report these errors for names that are too long, or that they treat as equal. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
-/** Links are made last and stay within the directory, so that nothing is written through a link (S137). @throws CannotLayOut */
+/**
+ * Links are made last and stay within the directory, so that nothing is written through a link (S137).
+ * @throws CannotLayOut
+ */
 export async function layOutFiles(repo: Repo, commit: string, directory: string, options: Options): Promise<Set<string>> {
   const path = await openRepository(repo);
   const { files, links } = await withObjects(path, (objects) => listFiles(objects, commit, options));
@@ -86,13 +89,13 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // Each `withObjects` holds one of few slots and has a deadline.
+    // Each `withObjects` holds one of few slots and has a deadline, so files are read in batches.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
     for (const { path, target } of links) await symlink(target, join(directory, path));
   } catch (error) {
-    // Only a push can fix such a name, so this is not retried.
+    // Only a push can fix such a name, so the run is not retried.
     const { code, path: at } = error as NodeJS.ErrnoException;
     if (!UNWRITABLE.has(code)) throw error;
     const shown = JSON.stringify(at === undefined ? "" : relative(directory, at).slice(0, 200));
@@ -145,12 +148,12 @@ async function listFiles(
   return { files, links };
 }
 
-/** The pusher creates the trees, so names are checked again. */
+/** The pusher made the trees, so their names are checked again. */
 const isSafePath = (path: string): boolean =>
   !path.includes("\0") &&
   path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.toLowerCase() !== ".git");
 
-/** `a/..` leads elsewhere if `a` is a link, so `..` is accepted only at the start. */
+/** `..` is accepted only at the start, because `a/..` leads elsewhere if `a` is a link. */
 function staysWithin(path: string, target: string): boolean {
   if (target === "" || target.includes("\0") || posix.isAbsolute(target)) return false;
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");

@@ -9,8 +9,8 @@ import type { Run } from "./record-run.ts";
 export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> };
 
 /**
- * Only one worker does this at a time, because each worker would otherwise end a Space for one waiting Space. @returns the run to
- * stop
+ * Only one worker does this at a time, because several workers would each end a Space for the same waiting Space.
+ * @returns the run to stop
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
@@ -74,7 +74,7 @@ export type Occupant = Run & {
 };
 
 /**
- * A quiet Space yields first, then a busy one that has run this long. The busy one's caller must keep as many slots as the
+ * A quiet Space yields first, then a busy one that has run this long. The busy Space's caller must keep as many slots as the
  * waiting caller has, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
@@ -107,7 +107,7 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
-/** Spaces with few callers are counted first, because any of many callers may keep a Space busy. */
+/** Spaces with few callers are counted first, because a Space with many callers can be kept busy by any of them. */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();
   const keeps = (party: string) => {

@@ -23,10 +23,10 @@ export async function recordStage(
   return rowCount === 1;
 }
 
-/** After this time, a lost worker is not the Space's fault. */
+/** If a worker is lost after this time, the Space is not the cause. */
 const LOST_EARLY_SECONDS = 120;
 
-/** A Space that kills its worker must not be passed on forever. */
+/** Counts lost workers, because a Space that kills its worker must not be passed on forever. */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
     `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END

@@ -26,8 +26,8 @@ export type StopReason = "superseded" | "idle" | "leaving" | "displaced";
 type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
 
 /**
- * @param hosting `signal` is aborted with a StopReason @returns undefined if the end is already recorded, or the run belongs to
- * another worker
+ * @param hosting the reason of its aborted `signal` is a StopReason
+ * @returns undefined if the end is already recorded, or the run belongs to another worker
  */
 export async function runSpace(
   repo: Repo,
@@ -39,7 +39,7 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // The web process serves static files from git.
+  // The web process serves static files from git, so nothing runs.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   if ("refusal" in runner || !canRunSpaces(runner)) {
@@ -172,7 +172,7 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
   if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
   writer.note(reason === "idle" ? "asleep: no requests for a while" : "asleep: others are waiting for its slot");
-  // For a Space that yielded its slot, this is already recorded.
+  // If the Space yielded its slot, the end is already recorded.
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
@@ -201,7 +201,7 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
 }
 
-/** A process that the runner kills is gone a moment later. */
+/** A process that the runner kills is gone only a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
 }

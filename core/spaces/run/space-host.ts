@@ -10,7 +10,7 @@ import { chooseToEnd, makeRoom, type Occupant, type SlotDemand } from "./make-ro
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
-/** The delay doubles each time, because the pushed content may be the reason (S137). */
+/** The delay doubles with each failure, because the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
 const NOT_STARTED =
   "The app could not be started; the service will try again. The operator can find the reason in the service's log.";
@@ -58,7 +58,7 @@ export class SpaceHost {
     const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
     if (!row) return;
     const run = { repoId, claimId, generation: row.generation, restarts: row.restarts, party: row.party };
-    // Once a disabled user is enabled again, the next request wakes the Space.
+    // When a disabled user is enabled again, the next request wakes the Space.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {
       log().error({ repoId }, "gave up on a Space: each worker that ran it was lost");

@@ -12,10 +12,10 @@ export type ActivityNews = {
 };
 
 const PAUSE_MS = 500;
-/** The newest deliveries, and older waiting ones, are compared with their last state. */
+/** The newest deliveries, and this many older ones that wait, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
-/** Older deliveries change only if they wait in the queue. All retries end within two days. */
+/** An older delivery changes only if it waits in the queue. All retries end within two days. */
 const RECENT_MS = 2 * 86_400_000;
 /** A delivery may be committed this long after its ID was created, including differences of clocks. */
 const SLACK_MS = 10_000;
@@ -120,7 +120,7 @@ async function readKnown(webhookId: string, before: Known | undefined): Promise<
 
 const feeds = new Map<string, ActivityFeed>();
 
-/** The caller must call `leave`. */
+/** The caller must call `leave` at the end. */
 export async function joinFeed(
   webhookId: string,
   notify: (news: ActivityNews) => void,
@@ -144,7 +144,7 @@ export async function joinFeed(
   return { feed, leave };
 }
 
-/** After a reconnection, the ID is empty: any webhook may have changes. */
+/** After a reconnection, the ID is empty, because any webhook may have changes. */
 function announce(webhookId: string): void {
   for (const [id, feed] of feeds) if (webhookId === "" || webhookId === id) feed.wake();
 }

@@ -5,18 +5,18 @@ import { type Db, db } from "../../db.ts";
 import { isId } from "../../ids.ts";
 
 export type DeliveryConditions = {
-  /** The part after `SELECT d.*`, which an index returns in the order of IDs. */
+  /** The text after `SELECT d.*`. An index returns its rows in the order of IDs. */
   source: string;
   sourceValues: unknown[];
-  /** No index answers these conditions, so the number of rows must be bounded. */
+  /** No index answers these conditions, so the caller must bound the number of rows. */
   matching: string[];
-  /** The values of `source` are first. */
+  /** The values of `source` come first. */
   values: unknown[];
 };
 
 export type IdRange = { from: string | null; before: string | null };
 
-/** @param readable for a token, whose list leaves out repositories that the token cannot read */
+/** @param readable set for a token, whose list leaves out repositories that the token cannot read */
 export function deliveryConditions(
   webhookId: string,
   filter: DeliveryFilter,
@@ -28,10 +28,11 @@ export function deliveryConditions(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const { state, scope, action, repo, text, outcome, status } = filter;
 
-  // Waiting deliveries are found in the small queue. Two partial indexes require exactly the condition on `d.state` below.
+  // Waiting deliveries are found in the small queue. The two partial indexes require exactly the condition on `d.state` below.
   const table = state === "waiting" ? "delivery_queue w JOIN delivery d ON d.id = w.id" : "delivery d";
   const ids = state === "waiting" ? "w" : "d";
-  // With separate comparisons, the planner might read the deliveries of all webhooks. The repeated IDs select the partitions.
+  // With separate comparisons, the planner might read the deliveries of all webhooks. The comparison of IDs alone selects the
+  // partitions.
   const where = [`(${ids}.webhook_id, ${ids}.id) >= ($1, $2) AND (${ids}.webhook_id, ${ids}.id) < ($1, $3)`];
   if (from !== null) where.push(`${ids}.id >= $2`);
   if (before !== null) where.push(`${ids}.id < $3`);
@@ -78,7 +79,10 @@ function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => st
   return `EXISTS (SELECT FROM event e LEFT JOIN repo r ON r.id = e.repo_id WHERE e.id = d.event_id AND ${condition})`;
 }
 
-/** A webhook of a user or another app may carry more than the token can read. @returns null for users */
+/**
+ * A webhook may send events of repositories that the token cannot read.
+ * @returns null if the actor is not a token
+ */
 export async function readableTo(actor: Actor, tx: Db = db()): Promise<ReadableOwners | null> {
   return actor.kind === "token" ? readableOwners(actor, "repo.read", tx) : null;
 }

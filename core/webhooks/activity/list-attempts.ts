@@ -10,7 +10,7 @@ export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
   reason: string | null;
-  /** The body is left out. Null if nothing was sent, and for a job. */
+  /** The request without its body. Null if nothing was sent, and for a job. */
   request: { method: "POST"; url: string; headers: Record<string, string> } | null;
   status: number | null;
   response: { headers: Record<string, string>; body: Content } | null;
@@ -50,10 +50,14 @@ type Row = {
   job_run_id: string | null;
 };
 
-/** Each response may be as large as `RESPONSE_BODY_MAX_BYTES`. */
+/** This is low, because each response may have `RESPONSE_BODY_MAX_BYTES`. */
 const ATTEMPTS_ON_A_PAGE = 20;
 
-/** Newest first. @param before an attempt's ID @param secrets are masked if the target sent them back */
+/**
+ * Lists the newest attempts first.
+ * @param before the ID of an attempt, to list older ones
+ * @param secrets are masked, because the target may have sent them back
+ */
 export async function listAttempts(
   delivery: { id: string; kind: string },
   { before, secrets }: { before?: string | undefined; secrets: readonly string[] },
@@ -72,7 +76,7 @@ export async function listAttempts(
   };
 }
 
-/** Clocks differ, so this is some minutes before the delivery's ID. */
+/** The range begins some minutes before the delivery's ID, because clocks differ. */
 function sinceOf(deliveryId: string): string {
   const seconds = Math.max(0, Number.parseInt(deliveryId.slice(0, 8), 16) - CLOCKS_APART_SECONDS);
   return seconds.toString(16).padStart(8, "0");
@@ -99,7 +103,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** The headers are made again: the secret is masked, and `user-agent` has today's version. */
+/** The headers are made again, so the secret is masked and `user-agent` has the current version. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
@@ -133,7 +137,10 @@ const SECRET_NAME =
 /** A JWT is looked for only once in each word, because a header can have thousands of possible starts (S137). */
 const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
 
-/** Credentials are masked (S121). @param hide removes the webhook's own secret, which a target may send back (S130) */
+/**
+ * Masks credentials (S121).
+ * @param hide masks the webhook's own secret, which a target may send back (S130)
+ */
 function maskHeaders(headers: Record<string, string>, hide: (text: string) => string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -143,14 +150,14 @@ function maskHeaders(headers: Record<string, string>, hide: (text: string) => st
   );
 }
 
-// A shorter secret may be in any response by chance, and masking would reveal the secret.
+// A shorter secret may be in any response by chance, and masking it would reveal it.
 const HIDEABLE_MIN_CHARACTERS = 6;
 
 function hiding(secrets: readonly string[]): (text: string) => string {
   const spelled = secrets
     .filter((secret) => secret.length >= HIDEABLE_MIN_CHARACTERS)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  // One form may be the beginning of another.
+  // One form may be the beginning of another, so the longest is replaced first.
   const all = [...new Set(spelled)].sort((a, b) => b.length - a.length);
   return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
 }

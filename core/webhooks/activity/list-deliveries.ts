@@ -19,10 +19,10 @@ export type DeliveryPage = {
 const PAGE_DEFAULT = 25;
 const PAGE_MAX = 100;
 
-/** No index covers a text or a status. */
+/** Limits searches by text or status, which no index covers. */
 export const SEARCH_WINDOW = 5_000;
 
-/** @param of.ownerId if the URL names the webhook's owner */
+/** @param of.ownerId the owner that the URL names, if it names one */
 export async function listDeliveries(
   actor: Actor,
   webhookId: string,
@@ -90,7 +90,7 @@ async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<
   };
 }
 
-/** An ID contains a time, so no search is needed. */
+/** An ID contains a time, so an ID needs no search. */
 async function rangeOfId(text: string | undefined): Promise<IdRange> {
   if (!isId(text)) return { from: null, before: null };
   const { rows } = await pool().query<IdRange>(
@@ -125,7 +125,7 @@ function idAt(time: string, field: string): string {
   return firstIdAt(new Date(Math.min(Math.max(at, 0), LAST_SECOND * 1_000)));
 }
 
-/** For a new day, the planner has no statistics, and would read and sort all rows. */
+/** For a new day, the planner has no statistics, so it would read and sort all rows. */
 export async function readInOrder<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query(IN_ORDER);

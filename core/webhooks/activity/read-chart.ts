@@ -142,10 +142,10 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
   };
 }
 
-/** The limit is for 24 hours (S127). */
+/** The limit for 24 hours (S127). */
 const triggerLimit = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
-/** The limit counts the current hour and the 24 before (S127). */
+/** Counts the current hour and the 24 before, as the limit does (S127). */
 async function countTriggers(webhookId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>({
     name: "webhook-triggers",

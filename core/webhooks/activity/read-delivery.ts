@@ -13,9 +13,9 @@ import { visibleTo } from "./delivery-conditions.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** Every attempt sends the same bytes (S124). */
+  /** The body that every attempt sends, byte for byte (S124). */
   body: { text: string; bytes: number } | null;
-  /** `access`: the body was never sent, and the webhook's owner cannot read the repository now (S129). */
+  /** `access` means that the body was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;
   attemptLog: Attempt[];
   olderAttempts: string | null;
@@ -72,7 +72,7 @@ function secretsOf({ secret, previousSecret }: Webhook): string[] {
     try {
       return sealed ? [unseal("webhook secret", sealed)] : [];
     } catch {
-      // A secret that was sealed under a lost SECRET_KEY must not make the list unreadable.
+      // A secret that was sealed with a lost SECRET_KEY must not make the list unreadable.
       return [];
     }
   });
@@ -97,7 +97,7 @@ export function deliveryDetailJson({
   };
 }
 
-/** Each attempt has the same check (S129). */
+/** Every attempt makes the same check (S129). */
 async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean> {
   const rows = await db().$queryRaw<unknown[]>`
     SELECT 1 FROM event e JOIN webhook w ON w.id = ${webhookId} LEFT JOIN repo r ON r.id = e.repo_id
@@ -105,7 +105,7 @@ async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** False if the webhook or the event is gone (S129). */
+/** @returns false also if the webhook or the event is gone (S129) */
 export async function mayReceiveDelivery(deliveryId: string): Promise<boolean> {
   const delivery = await db().delivery.findUnique({ where: { id: deliveryId }, select: { webhookId: true, eventId: true } });
   return delivery !== null && (await mayOwnerRead(delivery.webhookId, delivery.eventId));

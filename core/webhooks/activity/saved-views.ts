@@ -9,12 +9,12 @@ export const SAVED_VIEW_NAME_MAX_CHARACTERS = 40;
 export const SAVED_VIEWS_MAX = 20;
 const QUERY_MAX_CHARACTERS = 2_000;
 
-/** The page checks `query`, which is the query of the page's URL. */
+/** `query` is the query of the page's URL, which the page checks. */
 export type SavedView = { name: string; query: string };
 
 type Of = { ownerId: string };
 
-/** The caller checked access. */
+/** The caller must have checked access. */
 export async function listSavedViews({ userId }: Person, webhookId: string): Promise<SavedView[]> {
   return db().savedView.findMany({
     where: { webhookId, userId },
@@ -23,14 +23,14 @@ export async function listSavedViews({ userId }: Person, webhookId: string): Pro
   });
 }
 
-/** The same name replaces the view. */
+/** A view with the same name is replaced. */
 export async function saveView(person: Person, webhookId: string, view: SavedView, { ownerId }: Of): Promise<SavedView> {
   const name = displayText("name", view.name, { maxCharacters: SAVED_VIEW_NAME_MAX_CHARACTERS });
   const query = view.query.slice(0, QUERY_MAX_CHARACTERS);
   return inTransaction(async (tx) => {
     const { id } = await findWebhookRow(person, webhookId, "webhook.read", { ownerId, tx });
     const { userId } = person;
-    // Simultaneous requests of a user are counted one after the other.
+    // The lock makes simultaneous requests of a user count one after the other.
     await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     const others = await tx.savedView.count({ where: { webhookId: id, userId, name: { not: name } } });
     if (others >= SAVED_VIEWS_MAX) {

@@ -16,7 +16,7 @@ type Row = {
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; at: string } | null;
 };
 
-/** The caller checked access. The hourly counts show which day to search for the latest delivery. */
+/** The caller must have checked access. The hourly counts show which day to search for the latest delivery. */
 export async function sparklines(webhookIds: readonly string[], now = new Date()): Promise<Map<string, Sparkline>> {
   const begin = (Math.floor(now.getTime() / HOUR_MS) + 1 - BARS) * HOUR_MS;
   const { rows } = await pool().query<Row>({

@@ -10,13 +10,13 @@ import { visibleTo } from "./delivery-conditions.ts";
 export const EVENT_STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store, no-transform",
-  // nginx buffers responses unless told not to.
+  // nginx buffers responses without this header.
   "X-Accel-Buffering": "no",
 };
 
 const HEARTBEAT_MS = 15_000;
 
-/** The limit is per user and web process. */
+/** The limit for one user in one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
 const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,
@@ -83,7 +83,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // Sends the head at once, so that the client knows about the connection.
+        // The head is sent at once, so that the client knows about the connection.
         if (!isBegun) {
           isBegun = true;
           return controller.enqueue(encoder.encode(`retry: 3000\n\n`));
@@ -118,7 +118,7 @@ function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
     .join("");
 }
 
-/** A slow follower gets `reset` instead. */
+/** A follower with more changes to read gets `reset` instead. */
 const PENDING_MAX = 500;
 
 type FollowActivity = {
@@ -127,7 +127,7 @@ type FollowActivity = {
   heartbeatMs?: number;
 };
 
-/** A delivery may be reported several times. The caller checks access, also at each heartbeat. */
+/** A delivery may be reported several times. The caller must check access, also at each heartbeat. */
 export async function* followActivity(
   webhookId: string,
   { after, signal, heartbeatMs = HEARTBEAT_MS }: FollowActivity,
@@ -150,7 +150,10 @@ export async function* followActivity(
   }
 }
 
-/** The client may send any text. @returns milliseconds */
+/**
+ * The client may send any text.
+ * @returns milliseconds, or undefined for an invalid text
+ */
 function timeOf(after: string | undefined): number | undefined {
   return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }

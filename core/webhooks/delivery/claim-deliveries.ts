@@ -5,13 +5,13 @@ import { mayReceive } from "../watchers.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
 
-/** A killed worker's rows become free after this long (S122: at most 30 seconds). */
+/** A killed worker's rows become free after this time (S122: at most 30 seconds). */
 export const LEASE_SECONDS = 20;
 
-/** Unlisted targets get the default allowance. */
+/** A target that is not listed gets the default allowance. */
 export type Room = {
   total: number;
-  /** Retries get a reserved part, so that they never starve (S128). */
+  /** The part that is reserved for retries, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
@@ -36,7 +36,7 @@ type ClaimedDeliveries = {
 };
 
 const BACKLOG_STEPS = 100;
-/** Sorts after every webhook ID, because these are hexadecimal. */
+/** Sorts after every webhook ID, because IDs are hexadecimal. */
 const LAST_ID = "g";
 
 /** Rows without room go to the backlog, so that ten thousand rows of a dead host cost healthy hosts nothing (S128). */
@@ -60,7 +60,7 @@ export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   };
 }
 
-/** @returns where to continue, or the start when done */
+/** @returns where to continue, or the start if the whole backlog was read */
 export async function claimBacklog(
   room: Room,
   from: BacklogPosition,
@@ -74,10 +74,10 @@ export async function claimBacklog(
   return { rows: rows.flatMap(toDelivery), next, isEmpty: !last && from === startOfBacklog };
 }
 
-/** The connection was lost before the result arrived, so nobody works on these claims. */
+/** Claims whose result never arrived, because the connection was lost. Nobody works on them. */
 const unanswered = new Set<string>();
 
-/** Claims with unknown results are released first. */
+/** Releases claims with unknown results first. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -113,7 +113,7 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
       ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
   )`;
 
-/** Locking a candidate is a write, so each target gets only its share of the host's room. */
+/** Locking a candidate is a write, so each webhook locks only its share of the host's room. */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (
     (SELECT q.host, q.webhook_id, 1 AS n FROM delivery_queue q

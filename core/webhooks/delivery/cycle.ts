@@ -14,7 +14,10 @@ export class Cycle {
   #awake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** @param work returns the milliseconds until the next run @param pauseMs the minimum time between two runs */
+  /**
+   * @param work returns the milliseconds until the next run
+   * @param pauseMs returns the minimum time between two runs
+   */
   constructor(what: string, pauseMs: () => number, work: () => Promise<number>) {
     this.#what = what;
     this.#pauseMs = pauseMs;

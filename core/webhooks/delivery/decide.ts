@@ -1,6 +1,6 @@
 import type { Attempt, ClaimedDelivery, Decision } from "./delivery.ts";
 
-/** A webhook is disabled once every attempt has failed for this long (S126). */
+/** A webhook is disabled when every attempt has failed for this long (S126). */
 export const FAILING_MAX_MS = 5 * 24 * 60 * 60 * 1000;
 
 /** S125, S126 and S129 define what follows from an attempt. */
@@ -14,8 +14,8 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
       return { ...none, state: "withheld" };
     default:
   }
-  // A receiver may close a kept connection at any time. A retry is not repeated at once, so that a receiver that always does this
-  // is retried by the schedule.
+  // A receiver may close a kept connection at any time, so the attempt is repeated at once. A retry is not, so that a receiver
+  // that always does this is retried by the schedule.
   if (attempt.isStale && kind !== "retry") return { ...none, state: "waiting", again: { seconds: 0, tries } };
 
   const failed = { ...none, health: "fails" as const };
@@ -38,19 +38,20 @@ function askedFor({ answer, startedAt }: Attempt): number {
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** In seconds: nine retries, over less than 48 hours (S125). */
+/** Seconds. Nine retries take less than 48 hours (S125). */
 const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
 /** Jitter only delays, and all retries stay within 48 hours. */
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 
-/** No longer than the schedule's own longest delay. */
+/** As long as the longest delay of the schedule. */
 export const RETRY_AFTER_MAX = 24 * HOUR;
 
 /**
- * @param failed attempts since the schedule began, at least 1 @param askedFor seconds that the receiver asked for
- * @returns seconds, or undefined for no further attempt
+ * @param failed the number of attempts since the schedule began, at least 1
+ * @param askedFor the seconds that the receiver asked for
+ * @returns seconds, or undefined if no further attempt follows
  */
 export function retryDelay(failed: number, askedFor = 0, random: () => number = Math.random): number | undefined {
   const planned = SCHEDULE[failed - 1];
@@ -59,11 +60,14 @@ export function retryDelay(failed: number, askedFor = 0, random: () => number = 
   return delay + random() * Math.min(delay * JITTER_SHARE, JITTER_MAX);
 }
 
-/** The header has seconds or a date (RFC 9110 §10.2.3). @returns 0 for anything else */
+/**
+ * The header has seconds or a date (RFC 9110 §10.2.3).
+ * @returns 0 for anything else
+ */
 export function retryAfterSeconds(header: string | undefined, now = Date.now()): number {
   const text = header?.trim() ?? "";
   if (/^\d+$/.test(text)) return Math.min(Number(text), RETRY_AFTER_MAX);
-  // Date.parse accepts more than HTTP dates.
+  // `Date.parse` accepts more than HTTP dates.
   if (!/^[A-Za-z]{3,9},? /.test(text)) return 0;
   const at = Date.parse(text);
   return Number.isNaN(at) ? 0 : Math.min(Math.max(0, Math.ceil((at - now) / 1000)), RETRY_AFTER_MAX);

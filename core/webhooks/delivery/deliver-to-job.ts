@@ -21,12 +21,12 @@ type JobStep =
       jobRunId: string | null;
     };
 
-/** A run's end wakes its delivery (`wakeDelivery`), unless the worker could not do so. */
+/** The end of a run wakes its delivery (`wakeDelivery`). The delay is for a worker that could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
-/** A run that ends before the delivery is postponed wakes nothing. */
+/** A run that ends before its delivery is postponed wakes nothing, so the row is soon checked again. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
-/** A unique index ensures one run for each try of a delivery, so this can be repeated. */
+/** A unique index allows only one run for each try of a delivery, so this can be repeated. */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
   // The delivery was dropped with its day's partition.
@@ -61,7 +61,7 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
 const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
 async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
-  // All is read at one moment, because the webhook may have changed since the claim.
+  // Everything is read at one moment, because the webhook may have changed since the claim.
   const [kept] = event ? await readJob(webhookId, event.id) : [];
   if (kept && !kept.mayReceive) return LOOK_AGAIN;
   const spec = jobSpecSchema.safeParse(kept?.job);
@@ -91,7 +91,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
       deliveryTry,
     });
   } catch (error) {
-    // Another worker was first.
+    // P2002 means that another worker was first.
     if ((error as { code?: unknown }).code !== "P2002") throw error;
   }
   return LOOK_SOON;

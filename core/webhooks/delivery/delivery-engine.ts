@@ -15,7 +15,7 @@ const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
 const UNRECORDED_MAX = 2_000;
 
-/** A delivery holds or awaits a slot from its claim until it is recorded, which bounds what one process holds (decision 092). */
+/** A delivery holds or awaits a slot until its result is recorded, which bounds what one process holds (decision 092). */
 export class DeliveryEngine {
   readonly #slots: DeliverySlots;
   readonly #underWay = new Map<string, ClaimedDelivery>();
@@ -75,7 +75,7 @@ export class DeliveryEngine {
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
       const isBegun = part.part === "begun";
       if (isBegun && performance.now() < this.#lookForBegunAt) continue;
-      // Further pages go through the queue and need no slots.
+      // Further pages of an event go through the queue and need no slots.
       const limit = isBegun ? part.limit : Math.min(part.limit, this.#slots.freeForEvents());
       if (limit === 0 || this.#recorder.size > UNRECORDED_MAX) {
         this.#isEventRoomWanted = true;
@@ -89,7 +89,7 @@ export class DeliveryEngine {
       next = 0;
       if (isBegun) this.#lookForBegunAt = 0;
     }
-    // An equally long pause halves the number of leases on a busy machine.
+    // The pause is as long as the lease took, which halves the number of leases on a busy machine.
     this.#leasePauseMs = next === 0 ? LEAST_MS : Math.max(LEAST_MS, Math.min(performance.now() - begin, LEASE_PAUSE_MS));
     return next;
   }
@@ -110,7 +110,7 @@ export class DeliveryEngine {
       const { lease } = delivery;
       if (!lease || !taken.has(lease)) continue;
       const overLimit = over.get(delivery);
-      // The delivery's attempt under a lost lease is still in progress.
+      // An attempt that began under a lost lease is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
       else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
@@ -176,7 +176,7 @@ export class DeliveryEngine {
     }
   }
 
-  /** Afterwards, the delivery's target counts as unknown and gets few slots. */
+  /** The delivery's target counts as unknown afterwards, and gets few slots. */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);
     this.#held.add(delivery);

@@ -11,16 +11,19 @@ type Signable = Pick<ClaimedDelivery, "id"> & {
   event: { isTest: boolean } | null;
 };
 
-/** `webhook-id` is the delivery's ID, also in every replay. @throws if the secret was sealed under another SECRET_KEY */
+/**
+ * `webhook-id` is the delivery's ID, also in every replay.
+ * @throws Error if the secret was sealed with another SECRET_KEY
+ */
 export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: string, startedAt: Date): SignedHeaders {
   const timestamp = String(Math.floor(startedAt.getTime() / 1000));
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    // A receiver can tell real events from made-up ones.
+    // With this header, a receiver can tell tests from real events.
     ...(event?.isTest && { "x-webhook-test": "true" }),
-    // A receiver that accepts each ID once can tell requested replays from duplicates.
+    // With this header, a receiver that accepts each ID once can tell requested replays from duplicates.
     ...(kind === "replay" && { "x-webhook-replay": "true" }),
   };
   const current = webhook?.secret?.length ? signingSecret(webhook.secret) : undefined;
@@ -34,7 +37,7 @@ export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: st
   return { headers, signature: signature || null };
 }
 
-/** An unreadable secret may be why it was replaced. */
+/** The previous secret may have been replaced because it was unreadable. */
 function readable(sealed: Buffer): SigningSecret | undefined {
   try {
     return signingSecret(sealed);

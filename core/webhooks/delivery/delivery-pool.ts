@@ -8,8 +8,8 @@ const POOL_SIZE = 4;
 const PLANNING = "-c enable_seqscan=off -c enable_bitmapscan=off -c enable_mergejoin=off -c jit=off";
 
 /**
- * Planning takes longer than running, and a lease must never scan all webhooks. A lost lease does no harm, so the commit does not
- * wait for the disk.
+ * Planning takes longer than running, and a lease must never scan all webhooks. The commit does not wait for the disk, because a
+ * lost lease does no harm.
  */
 const LEASING = `${PLANNING} -c enable_hashjoin=off -c enable_material=off -c plan_cache_mode=force_generic_plan -c synchronous_commit=off`;
 

@@ -9,7 +9,7 @@ export type ClaimedDelivery = {
   ownerId: string;
   kind: AttemptKind;
   lane: number;
-  /** `host:port` of the slot, or empty for a job. */
+  /** The `host:port` whose slot the delivery takes, or empty for a job. */
   host: string;
   /** The number of failed attempts since the retry schedule or the latest replay began. */
   tries: number;
@@ -22,30 +22,30 @@ export type ClaimedDelivery = {
   lease: EventLease | null;
 };
 
-/** A relay or a job gets all other deliveries. */
+/** All other deliveries go to a relay or a job. */
 export const isPosted = ({ webhook, host }: ClaimedDelivery): boolean => webhook?.url != null && !host.startsWith("relay:");
 
-/** A worker makes the first attempts of the event (decision 092). */
+/** The right of one worker to make the first attempts of an event (decision 092). */
 export type EventLease = {
   id: string;
   claimId: string;
   repoName: string;
   open: Set<string>;
-  /** These triggers over the limit have no stored delivery. They are subtracted when the lease ends, so never twice. */
+  /** Triggers over the limit that have no stored delivery. They are subtracted when the lease ends, so never twice. */
   onlyCounted: (OverLimit & { webhookId: string })[];
   cursor: string | null;
   error: string | null;
-  /** The lease will expire, so that the event is tried again. */
+  /** The worker lets the lease expire, so that the event is tried again. */
   isGivenUp: boolean;
 };
 
 export type ClaimedWebhook = {
   url: string | null;
   secret: Buffer | null;
-  /** Set only while the previous secret still signs (S123). */
+  /** Set only while signatures with the previous secret are sent too (S123). */
   previousSecret: Buffer | null;
   isDisabled: boolean;
-  /** The reason stays while an enabled webhook has not delivered anything since. */
+  /** Stays set after the webhook is enabled, until a delivery succeeds. */
   disabledReason: DisabledReason | null;
   failingSince: Date | null;
 };
@@ -59,14 +59,14 @@ export type Attempt = {
   totalMs: number;
   answer: Answer | null;
   jobRunId: string | null;
-  /** A kept connection ended without a response, so the receiver may only have closed the connection. */
+  /** A reused connection ended without a response, which may only mean that the receiver closed an idle connection. */
   isStale: boolean;
-  /** A relay has stored the delivery, and the handler has not answered yet. */
+  /** A relay has stored the delivery, and its handler has not answered yet. */
   isKept: boolean;
   isFinal: boolean;
 };
 
-/** At most this much of a response is stored (S120). */
+/** A longer response is stored only up to this size (S120). */
 export const RESPONSE_BODY_MAX_BYTES = RECORDED_BODY_MAX_BYTES;
 
 export type Answer = {
@@ -80,7 +80,7 @@ export type Answer = {
 
 export type Step =
   | { step: "attempted"; attempt: Attempt; decision: Decision }
-  /** `held`: until the webhook is enabled. */
+  /** With `held`, the delivery waits until the webhook is enabled. */
   | { step: "postponed"; seconds: number | "held" }
   /** The attempt continues in the queue, and the event is released. */
   | { step: "sending" }
@@ -90,13 +90,13 @@ export type Step =
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/** The trigger is subtracted from the hour in which it was counted. */
+/** `hour` is the hour in which the trigger was counted. */
 export type OverLimit = { hour: string; isByOutsider: boolean };
 
 export type Decision = {
   state: "waiting" | "delivered" | "failed" | "withheld";
   again: { seconds: number | "held"; tries: number } | null;
-  /** Null if the outcome shows nothing about the webhook (S126). */
+  /** Null if the outcome says nothing about the webhook's health (S126). */
   health: "works" | "fails" | null;
   disables: "gone" | "failing" | null;
   /** The first success since the service disabled the webhook. */
@@ -106,8 +106,8 @@ export type Decision = {
 const PAYLOAD_VERSION = 3;
 
 /**
- * The body is built from text alone, so that every attempt and replay sends the same bytes (S124). @param event `event.payload`
- * as text: a JSON object that is not empty
+ * The body is built from the event's text, so that every attempt and replay sends the same bytes (S124).
+ * @param event `event.payload` as text: a JSON object that is not empty
  */
 export function deliveryBody(event: string, webhookId: string): string {
   return `${event.trimEnd().slice(0, -1)},"webhook":{"id":"${webhookId}","version":${PAYLOAD_VERSION}}}`;

@@ -9,7 +9,10 @@ const RECIPIENTS_MAX = 20;
 /** Owners can enable failing webhooks again and again. */
 export const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
-/** Only verified addresses get emails. @param write gets the name to greet and the path of the owner's webhooks */
+/**
+ * Only verified addresses get the email.
+ * @param write gets the name to greet and the path of the owner's webhooks
+ */
 export async function emailOwner(
   tx: Db,
   { id, kind }: { id: string; kind: "user" | "organization" },
@@ -46,7 +49,7 @@ type Disabled = {
   lastFailure: string | null;
 };
 
-/** The service has disabled the webhook (S126). */
+/** The email for a webhook that the service has disabled (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {

@@ -4,13 +4,13 @@ import { Cycle } from "./cycle.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import type { DeliverySlots } from "./slots.ts";
 
-/** Notifications may be missed, and leases of killed workers expire. */
+/** Polling is necessary, because notifications may be missed, and leases of killed workers expire. */
 export const POLL_MS = 5_000;
-/** Under load, each look finds many rows. */
+/** Under load, a short pause lets each look find many rows. */
 export const LEAST_MS = 3;
-/** Another worker may have room. */
+/** The pause when this worker has no room, because another worker may have some. */
 const CROWDED_MS = 1_000;
-/** A look without a claim locks rows, and most slots that become free are for others. */
+/** The pause after a look without a claim. Such a look locks rows, and most slots that become free are for others. */
 const FRUITLESS_MS = 100;
 
 export class QueueClaims {

@@ -39,8 +39,8 @@ const OURS = `with g as (select * from unnest($1::text[], $2::text[], $3::text[]
   union all select e.id from unnest($4::text[], $5::text[]) as l(id, claim_id) join event e on e.id = l.id and e.claim_id = l.claim_id`;
 
 /**
- * One statement records all or nothing (S122). Conditions on the IDs exclude plans that read a whole table. @throws an error
- * recognized by `isClaimLost`
+ * One statement records either all results or none (S122). Conditions on the IDs exclude plans that read a whole table.
+ * @throws an error that `isClaimLost` recognizes, if a claim was lost
  */
 export async function recordClaimed(
   all: readonly Done[],
@@ -60,7 +60,7 @@ export const isClaimLost = (error: unknown): boolean => databaseCodes(error).inc
 export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
-/** Unnesting the arrays would take most of the statement's time. */
+/** The buckets are added one by one, because unnesting the arrays would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
 /** Only rows of the queue need this part, for which Postgres would open every partition. */

@@ -33,7 +33,7 @@ async function recordWithChange(done: Done): Promise<void> {
   }
 }
 
-/** A webhook that was disabled or has delivered meanwhile is left unchanged (S125, S126). */
+/** Does not disable a webhook that was disabled or has delivered meanwhile (S125, S126). */
 async function disableWebhook(
   tx: Db,
   webhookId: string,
@@ -62,7 +62,7 @@ async function disableWebhook(
 /** The path and the query may contain a secret. */
 const hostOfTarget = (url: string | null): string | null => url && (URL.parse(url)?.host ?? "its address");
 
-/** Only the first delivery after the service disabled the webhook causes an email (S126). */
+/** Only the first delivery after the service disabled the webhook causes this email (S126). */
 async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL

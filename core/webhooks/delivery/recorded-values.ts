@@ -92,7 +92,7 @@ type Hour = {
   by_outsiders: number;
 };
 
-/** An attempt that shows nothing about the webhook is not counted. */
+/** An attempt that says nothing about the webhook is not counted. */
 function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
   const hours = new Map<string, Hour>();
   const hourOf = (webhook_id: string, hour: string | null): Hour => {
@@ -107,7 +107,7 @@ function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
     hour.rate_limited++;
     if (over.isByOutsider) hour.by_outsiders++;
   };
-  // An event that is set aside may be tried again, and then its triggers must still be counted.
+  // An event that is set aside may be tried again, so its triggers must stay counted.
   const complete = ended.filter(({ error }) => error === null);
   for (const { webhookId, ...over } of complete.flatMap(({ onlyCounted }) => onlyCounted)) takeBack(webhookId, over);
   for (const { delivery, step } of all) {
@@ -124,7 +124,7 @@ function hoursOf(all: readonly Done[], ended: readonly EventLease[]) {
   return [...hours.values()].sort(byId);
 }
 
-/** The statement finds which webhooks change, because the state at the claim may be out of date. */
+/** The statement decides which webhooks change, because the state at the claim may be out of date. */
 function healthOf(attempted: readonly Attempted[]) {
   const fails = new Map<string, boolean>();
   for (const { delivery, decision } of attempted) {
@@ -135,7 +135,7 @@ function healthOf(attempted: readonly Attempted[]) {
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
 }
 
-/** Attempts are deleted by day, so they are counted by day. */
+/** Attempts are counted by day, because they are deleted by day. */
 function storedOf(attempted: readonly Attempted[]) {
   const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
   for (const { delivery, attempt } of attempted) {

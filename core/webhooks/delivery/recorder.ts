@@ -8,19 +8,19 @@ import { eventPool } from "./delivery-pool.ts";
 import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
-/** No caller waits for a recorded result. */
+/** Results wait for each other this long. Nobody waits for a recorded result. */
 const BATCH_WAIT_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;
 const RETRY_MS = 500;
-/** After these retries, the batch is split, because its data may be the cause. */
+/** After these retries, the batch is split, because its own data may be the cause. */
 const RETRIES = 20;
 /** After these tries, the event is set aside. */
 const EVENT_TRIES = 3;
-/** Live views read a webhook twice a second at most. */
+/** A live view reads its webhook at most this often. */
 const NOTIFY_MS = 250;
 
-/** Results are kept while the database is unavailable (S122). */
+/** Keeps results while the database is unavailable (S122). */
 export class Recorder {
   readonly #results = new Map<ClaimedDelivery, Step>();
   readonly #ended = new Set<EventLease>();
@@ -29,7 +29,7 @@ export class Recorder {
   #running: Promise<void> | undefined;
   #stopWaiting: () => void = () => undefined;
 
-  /** @param release gets the outcomes that no longer have to be held, whether recorded or not */
+  /** @param release gets the outcomes that no longer have to be held, even if they could not be recorded */
   constructor(release: (batch: readonly Done[], ended: readonly EventLease[]) => void) {
     this.#release = release;
   }
@@ -38,7 +38,7 @@ export class Recorder {
     return this.#results.size;
   }
 
-  /** The result replaces an earlier one that is not recorded yet. */
+  /** Replaces an earlier result of the delivery that is not recorded yet. */
   add(delivery: ClaimedDelivery, step: Step): void {
     this.#results.set(delivery, step);
     this.#run();
@@ -86,7 +86,7 @@ export class Recorder {
           ended.filter(({ isGivenUp }) => !isGivenUp),
         );
       } catch (error) {
-        // A lease may expire meanwhile, and another worker may be faster.
+        // A lease may expire during the pause, and another worker may repeat the delivery.
         if (isDatabaseDown(error) || (isTemporary(error) && ++retries <= RETRIES)) {
           await delay(RETRY_MS);
           continue;
@@ -106,7 +106,7 @@ export class Recorder {
     }
   }
 
-  /** If the event's own data keeps a delivery from being stored, the event is set aside. */
+  /** An event whose own data keeps a delivery from being stored is set aside. */
   async #giveUp(lease: EventLease, error: Error): Promise<void> {
     const times = (this.#failed.get(lease.id) ?? 0) + 1;
     if (times >= EVENT_TRIES && isCausedByData(error)) {
@@ -137,11 +137,12 @@ export class Recorder {
     for (const { delivery, lease: leaseOfBatch } of batch) {
       const { lease } = delivery;
       if (!lease) continue;
-      // This worker leased the event again meanwhile. That lease expires, and unrecorded attempts are repeated.
+      // This worker leased the event again meanwhile. The newer lease is left to expire, so that unrecorded attempts are
+      // repeated.
       if (lease !== leaseOfBatch) lease.isGivenUp = true;
       lease.open.delete(delivery.id);
       if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);
-      // The queue has the delivery under the newer claim, also after a renewed lease.
+      // The queue holds the delivery under this claim, even if the lease was renewed since.
       delivery.claimId = lease.claimId;
       delivery.lease = null;
     }
@@ -162,6 +163,6 @@ export function secondsUntilNext({ step }: Done): number | undefined {
   return seconds === "held" ? undefined : seconds;
 }
 
-/** These are errors of Postgres about the given values. No other error is the event's fault. */
+/** Postgres reports these codes about the values in a statement. No other error is the event's fault. */
 const isCausedByData = (error: Error): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(22|23)...$/.test(code));

@@ -14,7 +14,7 @@ const DEADLINE_MS = 15_000;
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };
-  // Owners test the target before they enable the webhook.
+  // Owners test the target before they enable the webhook, so tests are sent.
   if (webhook.isDisabled && !event.isTest) return { step: "postponed", seconds: "held" };
   if (!mayRead) return attempted(delivery, withheld());
   if (webhook.url !== null) return attempted(delivery, await post(delivery, webhook.url, event.payload));
@@ -61,7 +61,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
   const startedAt = new Date();
   const begin = performance.now();
   const body = deliveryBody(payload, delivery.webhookId);
-  // The sender of a test sees the outcome, and can send another test.
+  // The sender of a test sees the outcome and can send another test, so a test is not retried.
   const isFinal = delivery.event?.isTest === true;
   const signed = signedHeaders(delivery, body, startedAt);
   if (!signed) return { ...nothingSent(startedAt), outcome: "blocked", reason: SECRET_LOST, isFinal };

@@ -2,13 +2,13 @@ import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
- * These are limits of one worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never
- * takes the last slot.
+ * The limits of one worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never takes
+ * the last slot.
  */
 export type Limits = {
-  /** Each delivery holds up to 64 KiB of a response. */
+  /** Each delivery holds up to 64 KiB of a response in memory. */
   total: number;
-  /** A claim takes longer than many responses, so some deliveries are claimed in advance. */
+  /** Some deliveries are claimed in advance, because a claim takes longer than many responses. */
   waiting: number;
   perWebhook: number;
   perHost: Record<HostRating, number>;
@@ -18,7 +18,10 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 
 /** A target whose responses take longer gets few slots. */
 export const SLOW_MS = 2_000;
-/** Later first attempts must not overtake those in the queue. */
+/**
+ * If a target has no room, its first attempts go through the queue for this long, because later ones must not overtake those in
+ * the queue.
+ */
 const CROWDED_MS = 250;
 /** A first attempt may wait in the process for about this long. */
 const AHEAD_MS = 250;
@@ -86,7 +89,7 @@ export class DeliverySlots {
     return Math.max(0, Math.min(total - Math.floor(total / 8) - this.#taken, AHEAD_FACTOR * waiting - this.#waiting));
   }
 
-  /** A first attempt may bypass the queue if the target is not bad, and has room now or soon. */
+  /** A first attempt may bypass the queue if its target is not bad, and has room now or soon. */
   mayTake(delivery: ClaimedDelivery): boolean {
     const { waiting, perWebhook, perHost } = this.#limits;
     const host = this.#hosts.get(delivery.host) ?? newHost();
@@ -142,7 +145,7 @@ export class DeliverySlots {
     this.#sending[found.rating]++;
   }
 
-  /** The target's slot is free, but the worker's slot is not yet. */
+  /** The target's slot is free after this, but the worker's slot is not yet. */
   endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostRating | null, milliseconds?: number): void {
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
       const held = holders.get(id);
@@ -187,7 +190,7 @@ export class DeliverySlots {
   }
 }
 
-/** The rating shows whether the host occupies slots for long, not whether the host accepted the request. */
+/** The rating shows whether the host occupies slots for long, not whether it accepted the request. */
 export function ratingShown(answered: boolean, totalMs: number): HostRating {
   return answered && totalMs <= SLOW_MS ? "good" : "bad";
 }

@@ -6,7 +6,7 @@ const WAIT_MAX_MS = 1_000;
 
 type Waiting = { delivery: ClaimedDelivery; since: number };
 
-/** In each list, deliveries that a user waits for are first. */
+/** In each list, deliveries that a user waits for come first. */
 export class WaitingDeliveries {
   readonly #byHost = new Map<string, Waiting[]>();
 

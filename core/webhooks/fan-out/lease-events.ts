@@ -27,9 +27,9 @@ export const parts: readonly Part[] = [
 
 export type LeasedEvents = {
   leases: EventLease[];
-  /** These must be sent or queued before the leases expire. */
+  /** These deliveries must be sent or queued before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** These are over the limit of 24 hours: they are recorded and not sent. */
+  /** These deliveries are over the limit of 24 hours, so they are recorded and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
   isFull: boolean;
 };
@@ -37,7 +37,7 @@ export type LeasedEvents = {
 const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
 /**
- * The deliveries are not stored. After a killed worker's lease, another worker gets the same deliveries and IDs (S122,
+ * The deliveries are not stored. If a worker is killed, another one gets the same deliveries and IDs after the lease (S122,
  * decision 092).
  */
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
@@ -48,7 +48,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const { rows, undecided, isFull, lastOwner } = await lease(null);
   lastOwners[part] = lastOwner;
   if (undecided.length > 0) {
-    // What was leased already is sent in any case.
+    // If this fails, the events that were already leased are sent nevertheless.
     const others = await lease(undecided).catch((error: unknown) => {
       log().warn({ err: error }, "cannot lease some events; trying again");
       return { rows: [] as Row[] };
@@ -60,7 +60,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   const triggers = events.flatMap(({ triggers }) => triggers);
   const [over, dropped] = [new Map<ClaimedDelivery, OverLimit>(), new Set<ClaimedDelivery>()];
   const ofWebhook = Map.groupBy(triggers, ({ delivery }) => delivery.webhookId);
-  // Of two counts of one webhook, the later includes the earlier.
+  // If a webhook has two counts, the later one includes the earlier.
   const counted = new Map(
     rows.flatMap(({ over_limit }) => over_limit ?? []).map(({ webhookId, ...counts }) => [webhookId, counts] as const),
   );
@@ -80,7 +80,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
     fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
   }
   const deliveries = triggers.map(({ delivery }) => delivery).filter((delivery) => !dropped.has(delivery));
-  // If no event can be leased, the next try is not at once.
+  // If no event can be leased, the next try must not be at once.
   return { leases: events.map(({ lease }) => lease), deliveries, over, isFull: isFull && events.length > 0 };
 }
 
@@ -92,12 +92,12 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
   );
 }
 
-/** The connection was lost before the result arrived, so nobody works on these leases. */
+/** Leases whose result never arrived, because the connection was lost. Nobody works on them. */
 const unanswered = new Set<string>();
 
 type LeasedRows = {
   rows: Row[];
-  /** Only the whole condition (`mayReceive`) decides about these due events. */
+  /** These due events need the whole condition, `mayReceive`. */
   undecided: string[];
   isFull: boolean;
   lastOwner: string;
@@ -147,7 +147,7 @@ type Row = {
   disabled_reason: DisabledReason | null;
   failing_since: Date | null;
   may_receive: boolean;
-  /** A list in each row would be long, so only the first row has one. */
+  /** Only the first row has the list, because it would be long in each row. */
   over_limit: (Triggers & { webhookId: string; rateLimited: number })[] | null;
   undecided: string[] | null;
   is_full: boolean;
@@ -224,8 +224,8 @@ function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]
 }
 
 /**
- * A first attempt that is repeated after a crash must have the same `webhook-id`, so the ID is computed. The time part varies by
- * up to a second, because 48 bits are too few for an event with 100,000 watchers.
+ * The ID is computed, because a first attempt that is repeated after a crash must have the same `webhook-id`. The time part
+ * varies by up to a second, because 48 bits are too few for an event with 100,000 watchers.
  */
 function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {
   const hash = createHash("sha256").update(id).update(webhookId).digest();
@@ -234,7 +234,7 @@ function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Da
   return orderedIdOf(step, hash.toString("hex", 0, 6));
 }
 
-/** After a crash, some deliveries of an event may be recorded. */
+/** After a crash, some deliveries of an event may already be recorded. */
 async function leaveOutRecorded(events: readonly LeasedEvent[]): Promise<void> {
   const ids = events.flatMap(({ lease }) => [...lease.open]);
   if (ids.length === 0) return;

@@ -9,19 +9,22 @@ type Part = "fresh" | "begun";
 
 type Lease = {
   claimId: string;
-  /** `begun`: an event with more watchers than a page has, continued at the cursor. */
+  /** `begun` is an event with more watchers than a page has, continued at the cursor. */
   part: Part;
   limit: number;
   after: string;
   page: number;
   triggersPerDay: number;
-  /** Null: the oldest events for which `mayReceiveIfPlain` decides. Otherwise these events, with the whole condition. */
+  /**
+   * With null, the oldest events for which `mayReceiveIfPlain` decides are leased. Otherwise these events are leased, with the
+   * whole condition.
+   */
   ids: readonly string[] | null;
 };
 
 /**
  * Owners take turns (S128). Counting locks the hours' rows in one order, so the limit of triggers is exact for concurrent leases
- * (S127). Rows are sorted by event and then by watcher.
+ * (S127). Rows are sorted by event, then by watcher.
  */
 export function leaseQuery({ part, ...given }: Lease): { name: string; text: string; values: unknown[] } {
   const isPlain = given.ids === null;
@@ -133,8 +136,8 @@ const isOfPullRequests = Prisma.sql`CASE WHEN ${isReadable} THEN coalesce((
   SELECT bool_and(changed ->> 'ref' LIKE 'refs/pr/%') FROM json_array_elements(e.payload -> 'updatedRefs') changed), false) ELSE true END`;
 
 /**
- * Events without a user count as those of a user who may write, except a platform's discussions and pushes to pull requests. For
- * EXISTS, the planner may read and hash all members.
+ * Events without a user count as those of a user who may write, except a platform's discussions and pushes to pull requests. Does
+ * not use EXISTS, which Postgres could turn into a hash of all members.
  */
 const mayActorWrite = Prisma.sql`(
   (e.actor_id IS NULL AND (e.source IS NULL OR (e.scope LIKE 'repo%' AND NOT ${isOfPullRequests}))) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((

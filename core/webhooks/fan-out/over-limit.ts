@@ -1,4 +1,4 @@
-/** With only a quarter, users who may not write cannot mute a webhook for its owner. */
+/** Outsiders get only a quarter, so that users who may not write cannot mute a webhook for its owner. */
 export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /** Only this many triggers over the limit are stored, because no quota covers the rows (S137). */
@@ -8,8 +8,8 @@ export const keptOverLimit = (limit: number): number => limit;
 export type Triggers = { triggered: number; byOutsiders: number };
 
 /**
- * The latest triggers exceed the limit (S127, S131). Outsiders' excess triggers do not use up the limit of the others, even
- * before they are recorded as `rate_limited`.
+ * Returns the latest triggers, which exceed the limit (S127, S131). Outsiders' excess triggers do not use up the limit of the
+ * others, even before they are recorded as `rate_limited`.
  */
 export function overLimit<Trigger extends { isByOutsider: boolean }>(
   all: readonly Trigger[],

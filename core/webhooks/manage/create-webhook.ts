@@ -24,14 +24,14 @@ export const CREATED_MAX_IN_ALL = 2_500;
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
   name?: string | null;
-  /** All domains if left out or empty. */
+  /** If this is absent or empty, the webhook gets all domains. */
   domains?: readonly string[] | null;
-  /** All events of the domains if left out or empty. */
+  /** If this is absent or empty, the webhook gets all events of the domains. */
   events?: readonly string[] | null;
   secret?: string | null | { generate: true };
 };
 
-/** @returns a generated secret, which is never shown again (S130) */
+/** @returns the webhook, and a generated secret, which is never shown again (S130) */
 export async function createWebhook(
   actor: Actor,
   owner: WebhookOwner,

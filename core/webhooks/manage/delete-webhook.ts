@@ -21,7 +21,7 @@ export async function deleteWebhook(actor: Actor, id: string, from: RequestOrigi
   });
 }
 
-/** No permission is checked. A delivery that is queued meanwhile is dropped when it is to be sent. */
+/** Checks no permission. A delivery that is queued meanwhile is dropped when it is to be sent. */
 async function removeWebhooks(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.$executeRaw`DELETE FROM webhook WHERE id = ANY (${ids})`;

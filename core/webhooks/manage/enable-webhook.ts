@@ -7,13 +7,13 @@ import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
-/** Failures are counted from now on (S126). */
+/** Failures are counted from this moment on (S126). */
 export async function enableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, webhook.madeWith, "webhook");
     if (webhook.disabledAt === null) return webhook;
-    // Once an app's grant is gone, the webhook acts with the rights of the user who enables it.
+    // If an app's grant is gone, the webhook acts with the rights of the user who enables it.
     const isTakenOver = webhook.disabledReason === "grant_ended" || webhook.madeWith?.isEnded === true;
     await tx.webhook.update({
       where: { id },
@@ -67,7 +67,7 @@ async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
   return released;
 }
 
-/** A worker may put a delivery on hold at the very moment when the webhook is enabled or deleted (S122). */
+/** A worker may put a delivery on hold just when the webhook is enabled or deleted (S122). */
 export async function releaseForgotten(): Promise<number> {
   const { rowCount } = await pool().query(
     `UPDATE delivery_queue q SET due_at = now()

@@ -9,7 +9,10 @@ import { type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts"
 
 type WebhookAction = "webhook.read" | "webhook.manage";
 
-/** The error does not show whether the webhook exists (S136). @param of the owner, if the URL names one */
+/**
+ * The error does not show whether the webhook exists (S136).
+ * @param of the owner that the URL names, if it names one
+ */
 export async function findWebhook(
   actor: Actor,
   id: string,
@@ -51,7 +54,10 @@ export function ownWebhooksOf({ userId, boundOrgId }: TokenHolder): WebhookOwner
   return boundOrgId === undefined ? { kind: "user", id: userId } : { kind: "organization", id: boundOrgId };
 }
 
-/** The names of watched items are left out. @param ownerId if the URL names an owner */
+/**
+ * Does not read the names of watched items.
+ * @param ownerId the owner that the URL names, if it names one
+ */
 export async function findWebhookRow(
   actor: Actor,
   webhookId: string,
@@ -63,7 +69,7 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
-  // This call throws the right error.
+  // The row was not found, so this call throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

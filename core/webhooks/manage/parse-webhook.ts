@@ -22,11 +22,11 @@ import { relayTargetOf } from "../../relay/relay.ts";
 
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
-/** The host's addresses are checked when something is sent (S117). */
+/** Does not look the host up, because its addresses are checked when something is sent (S117). */
 export function parseWebhookUrl(value: unknown): string {
   const text = plainText("url", value, WEBHOOK_URL_MAX_CHARACTERS).trim();
   if (text === "") throw refuse("url", "Enter the URL to which events are sent, such as https://example.com/hooks.");
-  // The parser would drop these characters, so that the URL used would differ from the one shown.
+  // The parser would drop these characters, so the URL that is used would differ from the one that is shown.
   if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "A URL cannot contain spaces or line breaks.");
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === "") {
@@ -51,7 +51,10 @@ export function parseWebhookUrl(value: unknown): string {
 
 const isLoopbackName = (host: string): boolean => /^(.+\.)?localhost$/i.test(host);
 
-/** A header must carry the secret unchanged, and HTTP drops spaces at the ends. @returns null for no secret */
+/**
+ * A header must carry the secret unchanged, and HTTP drops spaces at the ends.
+ * @returns null if there is no secret
+ */
 export function parseWebhookSecret(value: unknown): string | null {
   const text = plainText("secret", value, WEBHOOK_SECRET_MAX_CHARACTERS);
   if (text === "") return null;

@@ -20,7 +20,10 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
   disabledReason: DisabledReason | null;
 };
 
-/** No permission is checked, and no secret is returned. @param actor a token gets only the names of what the token can read */
+/**
+ * Checks no permission, and returns no secret.
+ * @param actor a token gets only the names of what it can read
+ */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
     SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.name, w.url, w.job,
@@ -89,7 +92,7 @@ async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): 
   return found;
 }
 
-/** Secrets that were sealed under a lost SECRET_KEY must not make the list unreadable. */
+/** Secrets that were sealed with a lost SECRET_KEY must not make the list unreadable. */
 function secretNames(sealed: Uint8Array | null): string[] {
   if (!sealed) return [];
   try {

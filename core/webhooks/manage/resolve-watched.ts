@@ -12,8 +12,8 @@ import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 type ResolvedItem = { type: WatchType; watchedId: string };
 
 /**
- * An item whose name is no longer shown is accepted by ID, so that a list can be sent back as read. The error does not show
- * whether the item exists (S136).
+ * An item whose name is no longer shown is accepted by ID, so that a client can send a list back as it was read. The error does
+ * not show whether the item exists (S136).
  */
 export async function resolveWatched(
   tx: Db,
@@ -36,7 +36,7 @@ export async function resolveWatched(
     if (isId(name) && unnamed.has(`${type}:${name}`)) return { type, watchedId: name };
     return { type, watchedId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
   });
-  // Two names of one item, such as a former and the current one.
+  // Two names may stand for one item, such as a former and the current one.
   return [...new Map(resolved.map((item) => [item.watchedId, item])).values()];
 }
 
@@ -44,7 +44,7 @@ const refuse = (sentence: string) => new ServiceError("invalid_request", sentenc
 
 type AccountRow = { handle: string; userId: string | null; orgId: string | null };
 
-/** The accounts by handle. */
+/** @returns the accounts by handle */
 async function accountsNamed(tx: Db, items: WatchedItemInput[]): Promise<Map<string, AccountRow>> {
   if (items.length === 0) return new Map();
   const rows = await tx.$queryRaw<AccountRow[]>`SELECT h.handle, h.user_id AS "userId", h.org_id AS "orgId"
@@ -63,7 +63,7 @@ function accountId(accounts: Map<string, AccountRow>, { type, name }: WatchedIte
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-/** The items by type and current or former name, and whether the actor and the webhook's owner may read them. */
+/** @returns the items by type and current or former name, and whether the actor and the webhook's owner may read them */
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<Map<string, RepoRow>> {
   if (items.length === 0) return new Map();
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));

@@ -8,7 +8,10 @@ import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { newWebhookSecret } from "./parse-webhook.ts";
 import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
 
-/** The previous secret also signs for a day (S123). @returns the secret, which is never shown again (S130) */
+/**
+ * For a day, deliveries are also signed with the previous secret (S123).
+ * @returns the secret, which is never shown again (S130)
+ */
 export async function rotateWebhookSecret(
   actor: Actor,
   id: string,
@@ -38,8 +41,8 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Without a secret nothing is signed. @param keepsSigning false if the target changed, because a new receiver could replay what
- * the old secret signed
+ * If there is no secret, deliveries are not signed.
+ * @param keepsSigning false if the target changed, because a new receiver could replay what the old secret signed
  */
 export async function replaceSecret(
   tx: Db,

@@ -16,17 +16,17 @@ import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
 type WebhookChanges = TargetInput & {
-  /** Existing clients send an empty list for no change. */
+  /** Empty or absent for no change. Existing clients send an empty list. */
   watched?: readonly WatchedItemInput[] | null;
   name?: string | null;
-  /** Unchanged if absent or empty. Without `events`, all events of these domains. */
+  /** Empty or absent for no change. Without `events`, the webhook gets all events of these domains. */
   domains?: readonly string[] | null;
   events?: readonly string[] | null;
-  /** An empty secret removes the secret. A changed receiver requires a secret. */
+  /** An empty text removes the secret. If the receiver changes, a secret is required. */
   secret?: string | null;
 };
 
-/** @param of the owner, if the URL names one */
+/** @param of the owner that the URL names, if it names one */
 export async function updateWebhook(
   actor: Actor,
   id: string,
@@ -48,7 +48,7 @@ export async function updateWebhook(
     });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    // From now on, the webhook acts with the rights of the actor of this change.
+    // After this change, the webhook acts with the rights of this actor.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const isTakenOver = target !== undefined || watched !== undefined || filter !== undefined || secret !== undefined;
     await tx.webhook.update({
@@ -84,7 +84,7 @@ export async function updateWebhook(
 }
 
 /**
- * A changed target gets the secret in plain text. Without this check, a client could read a secret that it was never shown
+ * A changed receiver gets the secret in plain text. Without this check, a client could read a secret that it was never shown
  * (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
@@ -92,7 +92,7 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;
-    // All relays have our origin, but different readers.
+    // All relays have this service's origin, but different readers.
     return targetHost(before.url) === targetHost(after.url) && schemeOf(before.url) === schemeOf(after.url);
   }
   if (before.job === null || after.url !== null) return false;
@@ -100,7 +100,7 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   return isDeepStrictEqual(asStored(job), asStored(after.job));
 }
 
-/** A JSON column stores no undefined properties. */
+/** A JSON column stores no undefined properties, so they are removed before the comparison. */
 const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 
 const secretNeeded = () =>

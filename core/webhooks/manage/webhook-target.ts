@@ -29,7 +29,7 @@ export type TargetColumns = {
 
 export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => url != null || job != null || jobSourceId != null;
 
-/** The job runs on the owner's account. */
+/** The job runs on the owner's account, so the actor needs the right to run jobs there. */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
   const given = [url, job, jobSourceId].filter((one) => one != null).length;
@@ -88,7 +88,7 @@ type RunRow = {
   secrets: Uint8Array | null;
 };
 
-/** Anybody who may rerun the run under the same owner gets the secrets too. */
+/** Anybody who may rerun the run under the same owner gets its secrets too. */
 async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: string): Promise<TargetColumns> {
   const [run] = isId(runId)
     ? await tx.$queryRaw<
@@ -114,7 +114,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   };
 }
 
-/** Events must not go to a stranger whose URL was pasted. */
+/** Events must not go to a stranger whose URL somebody pasted. */
 async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {
   const relay = relayTargetOf(url);
   if (!relay) return;

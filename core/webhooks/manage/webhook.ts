@@ -8,9 +8,11 @@ export type WebhookOwner = { kind: "user" | "organization"; id: string };
 
 export type WatchedItem = {
   type: WatchType;
-  /** The ID stays the same after a rename or a move. */
+  /** The ID stays the same when the item is renamed or moved. */
   id: string;
-  /** Null for anything deleted or unreadable, because an owner who lost access must not learn whether a repository exists. */
+  /**
+   * Null if the item was deleted or is unreadable, because an owner who lost access must not learn whether a repository exists.
+   */
   name: string | null;
 };
 
@@ -25,16 +27,16 @@ export type Webhook = {
   jobSourceId: string | null;
   watched: WatchedItem[];
   domains: EventDomain[];
-  /** Empty for all kinds of the domains. */
+  /** An empty list means all kinds of the domains. */
   events: TestKind[];
   hasSecret: boolean;
-  /** Null if no previous secret signs (S123). */
+  /** Null if no previous secret is used for signatures (S123). */
   previousSecretUntil: Date | null;
   disabledAt: Date | null;
   disabledReason: DisabledReason | null;
-  /** Every attempt has failed since this time (S126). */
+  /** Every attempt since this time has failed (S126). */
   failingSince: Date | null;
-  /** The user who created the webhook, or last changed it or took it over. */
+  /** The user who created, last changed or took over the webhook. */
   createdById: string | null;
   madeWith: MadeWith | null;
   createdAt: Date;
@@ -42,14 +44,14 @@ export type Webhook = {
   lastTriggeredAt: Date | null;
 };
 
-/** A replaced secret still signs for this long (S123). */
+/** A replaced secret is used for signatures for this long (S123). */
 export const PREVIOUS_SECRET_HOURS = 24;
 
 export function webhookNamespace({ kind, id }: WebhookOwner): Resources["namespace"] {
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** This organization's administrators see changes in their audit log. */
+/** The administrators of this organization see changes in their audit log. */
 export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind === "organization" ? id : null);
 
 /** The query is left out, because it may contain a key. */

@@ -16,12 +16,12 @@ export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** Only programs reach this limit of a webhook. */
+/** The limit for one webhook, which only programs reach. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**
- * A replay sends the same bytes under the same `webhook-id` (S124). Without a recorded attempt, this returns after twenty
- * seconds, or at once if too many calls wait.
+ * A replay sends the same bytes under the same `webhook-id` (S124). If no attempt is recorded, this returns after twenty seconds,
+ * or at once if too many calls wait.
  */
 export async function replayDelivery(
   actor: Actor,
@@ -54,7 +54,7 @@ export async function replayDelivery(
 type Row = { eventId: string; kind: "replay" | "test" };
 
 async function readDeliveryRow(tx: Db, webhookId: string, deliveryId: string): Promise<Row> {
-  // A resent test stays a test: a single attempt.
+  // A test that is sent again is still a test, which gets a single attempt.
   const [row] = await tx.$queryRaw<(Row & { isKept: boolean })[]>`
     SELECT d.event_id AS "eventId", CASE d.kind WHEN 'test' THEN 'test' ELSE 'replay' END AS kind,
       EXISTS (SELECT FROM event e WHERE e.id = d.event_id) AS "isKept"
@@ -71,7 +71,10 @@ type Queued = {
   kind: Extract<AttemptKind, "replay" | "test">;
 };
 
-/** A waiting delivery is brought forward, and one in progress is left unchanged. @returns the number of attempts by then */
+/**
+ * A waiting delivery is brought forward. A delivery in progress does not change.
+ * @returns the number of attempts before this one
+ */
 export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind }: Queued): Promise<number> {
   await tx.$executeRaw`
     INSERT INTO delivery_queue AS q (id, webhook_id, owner_id, event_id, host, kind, lane)
@@ -83,7 +86,7 @@ export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind 
     UPDATE delivery SET state = 'waiting', finished_at = NULL
     WHERE id = ${deliveryId} AND state <> 'waiting' AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = ${deliveryId})`;
   await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhook.id})`;
-  // An attempt that was recorded meanwhile is not the one that is waited for.
+  // The caller waits for a later attempt than those counted here.
   const [row] = await tx.$queryRaw<{ attempts: number }[]>`SELECT attempts FROM delivery WHERE id = ${deliveryId}`;
   return row?.attempts ?? 0;
 }
@@ -95,14 +98,17 @@ type AwaitedAttempt = {
   durationMs: number | null;
 };
 
-/** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds the delivery. */
+/** An attempt takes at most 15 seconds (S120). The rest is for a worker to find the delivery. */
 const ATTEMPT_WAIT_MS = 20_000;
 const POLL_MS = 1_000;
-/** Each call reads the database every second, so the calls of one owner are limited (S137). */
+/** Each waiting call reads the database every second, so the calls of one owner are limited (S137). */
 const WAITING_MAX = 50;
 const waiting = new Map<string, number>();
 
-/** @param before the number of attempts that the delivery had @returns undefined if the delivery still waits to be sent */
+/**
+ * @param before the number of attempts that the delivery had
+ * @returns undefined if the delivery still waits to be sent
+ */
 export async function awaitAttempt(
   of: { id: string; ownerId: string; deliveryId: string },
   before: number,
@@ -144,7 +150,7 @@ async function pollAttempt(
 
 type AttemptRow = { outcome: AttemptOutcome; status: number | null; reason: string | null; duration_ms: number | null };
 
-// An attempt over a connection that had just closed is followed by another at once, which is the result.
+// If a reused connection had just closed, another attempt follows at once, and that attempt is the result.
 async function latestAttempt(deliveryId: string, before: number): Promise<AwaitedAttempt | undefined> {
   const { rows } = await pool().query<AttemptRow>({
     name: "awaited-attempt",
@@ -158,7 +164,7 @@ async function latestAttempt(deliveryId: string, before: number): Promise<Awaite
   return row && { outcome: row.outcome, status: row.status, reason: row.reason, durationMs: row.duration_ms };
 }
 
-/** A disabled webhook sends only tests, so the caller would wait. */
+/** A disabled webhook sends only tests, so the caller would wait in vain. */
 export function requireReplayable({ disabledAt }: { disabledAt: Date | null }): void {
   if (disabledAt) throw new ServiceError("conflict", "The webhook is disabled. Enable it before you replay.");
 }

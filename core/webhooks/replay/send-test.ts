@@ -19,12 +19,12 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { webhookReads } from "../watchers.ts";
 import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./replay-delivery.ts";
 
-/** The limit is per webhook. */
+/** The limit for one webhook. */
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * A test is not a trigger, and has only one attempt. @param kind by default the first of the webhook's kinds, or the usual kind
- * of its domains
+ * A test is not a trigger, and has only one attempt.
+ * @param kind by default, the first of the webhook's kinds, or the usual kind of its domains
  */
 export async function sendTest(
   actor: Actor,
@@ -90,7 +90,7 @@ type TestRepo = {
   tags: string[];
 };
 
-/** The repository is real if one is watched. The event is not. */
+/** The repository is a watched one, if there is one. The event is made up. */
 async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: string | null): Promise<EventPayload> {
   const repo = (await watchedRepo(tx, webhook)) ?? madeUpRepo(webhook);
   const at = kind.lastIndexOf(".");
@@ -128,7 +128,7 @@ function repoOf(repo: TestRepo, scope: string) {
   };
 }
 
-/** A receiver that answers a test with a comment must find no discussion. */
+/** The number is that of no discussion, so that a receiver that answers a test with a comment finds none. */
 function discussionOf(repo: TestRepo, kind: TestKind, author: string) {
   const num = 1_000_000_000;
   return {

@@ -22,7 +22,7 @@ import {
 
 type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
-/** The replay is recorded when this returns. A waiting delivery is left unchanged. */
+/** The replay is recorded when this function returns. Waiting deliveries do not change. */
 export async function startReplay(
   actor: Actor,
   webhookId: string,
@@ -74,7 +74,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
       field: "deliveries",
     });
   }
-  // Missing deliveries and those of other webhooks are not distinguished from dropped ones (S136).
+  // Missing deliveries and those of other webhooks look like dropped ones (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d WHERE d.id = ANY (${ids}) AND d.webhook_id = ${webhookId} AND d.state <> 'waiting' ORDER BY d.id`;
   if (rows.length === 0) {
@@ -100,7 +100,7 @@ async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Sco
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {
   const now = new Date();
-  // With a fixed end, the replay does not include its own failures.
+  // The end is fixed, so that the replay does not include its own failures.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
     throw new ServiceError("invalid_request", "Choose a beginning that is in the past and before the end.", { field: "since" });

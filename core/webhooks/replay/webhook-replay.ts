@@ -5,13 +5,13 @@ export type WebhookReplay = {
   id: string;
   webhookId: string;
   createdById: string | null;
-  /** `failed`: all that failed in a range of time. */
+  /** `failed` means all deliveries that failed in a range of time. */
   of: "selected" | "failed";
   since: Date | null;
   until: Date | null;
   state: "running" | "cancelled" | "finished";
   total: number;
-  /** Deliveries that were already waiting are not counted. */
+  /** The number does not include deliveries that were already waiting. */
   queued: number;
   delivered: number;
   failed: number;

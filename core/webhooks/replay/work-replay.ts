@@ -51,7 +51,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
       return null;
     }
     const queued = await putBatch(client, replay, batch, host);
-    // Recording attempts locks the replay's row after the rows of the queue, so this comes last.
+    // Attempts lock the queue's rows before the replay's row, so this row comes last here too.
     const { rowCount } = await client.query(
       `UPDATE webhook_replay SET cursor = $3, queued = queued + $4
        WHERE id = $1 AND claim_id = $2 AND cancelled_at IS NULL AND cursor IS NOT DISTINCT FROM $5`,
@@ -95,7 +95,7 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
   return rows[0]?.queued ?? 0;
 }
 
-/** An ended replay's list is deleted, because lists would fill the database (S137). */
+/** The list of an ended replay is deleted, because lists would fill the database (S137). */
 async function end(
   { id }: ReplayRow,
   claimId: string,

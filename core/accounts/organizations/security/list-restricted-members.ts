@@ -38,7 +38,7 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
-/** Administrators can talk to these members before they enable the requirement. */
+/** The list lets administrators talk to these members before they enable the requirement. */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,
@@ -59,7 +59,7 @@ export async function listMembersWithout(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** The same condition as in the view `member_standing`. */
+/** Must have the same condition as the view `member_standing`. */
 function lacks(requirement: SecurityRequirement, orgId: string): Prisma.Sql {
   if (requirement === "second-step") {
     return Prisma.sql`NOT EXISTS (SELECT 1 FROM passkey p WHERE p.user_id = m.user_id)
@@ -79,7 +79,7 @@ export type OwnRestriction = {
   provider: { slug: string; name: string } | null;
 };
 
-// Once these are met, the page shows the others.
+// When these requirements are met, the page shows the others.
 const LIST_MAX_ROWS = 20;
 
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {

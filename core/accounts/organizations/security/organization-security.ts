@@ -22,7 +22,7 @@ export type OrganizationSecurity = {
   } | null;
   members: number;
   withoutSecondStep: number;
-  /** Members who have not signed in with the issuer in the last 7 days. */
+  /** The number of members who have not signed in with the issuer in the last 7 days. */
   withoutProvider: number;
   own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
@@ -62,8 +62,8 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
 /**
- * The same conditions as in the view `member_standing`.
- * @param options `role` counts only members with that role
+ * Must have the same conditions as the view `member_standing`.
+ * @param options.role counts only members with this role
  */
 async function countUnmet(
   orgId: string,
@@ -98,7 +98,7 @@ async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db(
 
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
-/** Nobody may lock out all administrators. */
+/** A change that would lock out all administrators is refused. */
 export async function updateOrganizationSecurity(
   actor: Actor,
   orgId: string,

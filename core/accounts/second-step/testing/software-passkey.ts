@@ -8,7 +8,7 @@ export class SoftwarePasskey {
   /** Authenticators that synchronize their keys report 0. */
   counter = 0;
   isVerifying = true;
-  /** At most 23 characters. The statement is always empty. */
+  /** The format, with at most 23 characters. The statement is always empty. */
   attestation = "none";
   keyPadding = Buffer.alloc(0);
   origin: string;
@@ -82,7 +82,7 @@ export class SoftwarePasskey {
   }
 }
 
-/** In CBOR (RFC 8949 §3.1), up to 65,535 bytes. */
+/** A byte string of up to 65,535 bytes in CBOR (RFC 8949 §3.1). */
 function byteString(bytes: Buffer): Buffer {
   const { length } = bytes;
   const head = length < 24 ? [0x40 + length] : length < 256 ? [0x58, length] : [0x59, ...twoBytes(length)];

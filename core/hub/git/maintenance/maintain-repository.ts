@@ -23,9 +23,11 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** Other repositories waited meanwhile, and the next visit will not be faster (S137). */
+/**
+ * The pause after a visit that was too slow. Other repositories waited meanwhile, and the next visit will not be faster (S137).
+ */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After a longer visit, other users' repositories come first. */
+/** After a longer visit, the repositories of other users come first. */
 const LONG_VISIT_MS = 1_000;
 const BUSY_RETRY_SECONDS = 60;
 
@@ -37,7 +39,7 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/** @param limits override the usual ones, for tests */
+/** @param limits override the usual limits, for tests */
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
@@ -94,7 +96,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push has read or deferred a card of its own.
+    // A later push has read or deferred its own card.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -102,7 +104,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** A backup is copying the repository, so nothing may be deleted. */
+/** Nothing may be deleted while a backup copies the repository. */
 async function waitForBackup(id: string, claimId: string): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
@@ -144,7 +146,7 @@ export async function tidy(
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // Comes first, because the next steps read all refs and may fail.
+  // Packing refs comes first, because the next steps read all refs and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {
@@ -180,15 +182,14 @@ const isThere = (path: string): Promise<boolean> =>
 /** Finished rows are deleted, so every row is open. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
-/** Nothing is announced on it, because maintenance is never urgent. */
+/** Rows are not announced on this channel, because maintenance is never urgent. */
 export const MAINTENANCE_CHANNEL = "repo_maintenance";
 
-/** The repository may be deleted by then. */
 export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before something is sent to a repository, whether or not that succeeds. */
+/** Call this before something is sent to a repository, whether or not the transfer succeeds. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -199,7 +200,7 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
 
 const SOON_SECONDS = 30;
 
-/** Also applies to a running visit, which may have passed the requested step already. */
+/** Makes the row due even if a visit is running, because that visit may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))

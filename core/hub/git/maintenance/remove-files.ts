@@ -6,10 +6,13 @@ import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Gives transfers that were running at the deletion a minute to end. */
+/** Transfers that run at the deletion have a minute to end. */
 const WAIT_SECONDS = 60;
 
-/** The row is deleted last, so that the next process continues after a kill. No transaction is open, because vacuum would wait. */
+/**
+ * The row is deleted last, so that another process can continue after a kill. No transaction is open meanwhile, because vacuum
+ * would wait.
+ */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
   while (!stopping.aborted) {
@@ -54,7 +57,7 @@ async function removeFiles(id: string): Promise<boolean> {
 const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 200_000;
 
-/** A leftover lock blocks a ref forever. */
+/** A lock that a killed process left blocks a ref forever. */
 export async function removeStaleFiles(path: string, { locksOlderThanMs }: { locksOlderThanMs: number }): Promise<number> {
   const now = Date.now();
   let removed = 0;

@@ -41,7 +41,7 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   };
 }
 
-/** Copies the text, because a slice would keep the whole text in memory (S137). */
+/** The text is copied, because a slice would keep the whole text in memory (S137). */
 export const startOf = (text: string, maxCharacters: number): string => Buffer.from(text.slice(0, maxCharacters)).toString();
 
 export function bodyOf({ message }: Commit): string {
@@ -72,7 +72,7 @@ export type Author = { id: string; username: string; avatarId: string | null };
 /** Signatures in build-commit.ts have such an address. */
 const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
 
-/** Only our own addresses lead to an account, because the owner of any other address is confidential (S115). */
+/** Only addresses of this service lead to an account, because the owner of any other address is confidential (S115). */
 export async function findAuthors(addresses: Iterable<string>): Promise<Map<string, Author>> {
   const { hostname } = new URL(env().ORIGIN);
   const ids = new Map<string, string>();

@@ -13,7 +13,7 @@ export type DiffFile = {
   status: FileStatus;
   path: string;
   oldPath: string | null;
-  /** Octal. Null on the side where the file does not exist. */
+  /** The mode is octal. Null on the side where the file does not exist. */
   oldMode: string | null;
   newMode: string | null;
   oldOid: string | null;
@@ -32,11 +32,11 @@ export type DiffHunk = {
 
 export type DiffLine = {
   kind: "context" | "added" | "deleted";
-  /** From 1. Null on the side that lacks the line. */
+  /** Lines are numbered from 1. Null on the side that lacks the line. */
   oldNumber: number | null;
   newNumber: number | null;
   text: string;
-  /** The last line of a file, without a line break. */
+  /** True for the last line of a file that does not end in a line break. */
   isUnended?: true;
 };
 

@@ -30,7 +30,7 @@ type FileQuery = {
   revision: string;
   path: string;
   maxBytes?: number;
-  /** Reads the first bytes of files up to this size. */
+  /** The start of a file is read only if the file is not larger than this. */
   startMaxBytes?: number;
 };
 
@@ -54,7 +54,7 @@ async function findFileWith(
   const bytes = readMaxBytes > 0 ? await readAtMost(objects, entry.oid, readMaxBytes) : undefined;
   const file = { revision, sha: revision.sha, entry, storedSize };
   if (!bytes) return file;
-  // A copy, because a slice would keep the whole buffer.
+  // The bytes are copied, because a slice would keep the whole buffer in memory.
   const start = startMaxBytes > 0 && { start: Buffer.copyBytesFrom(bytes, 0, SNIFFED_BYTES + 1) };
   return { ...file, ...start, ...(bytes.length <= maxBytes && { bytes }) };
 }
@@ -69,10 +69,10 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 }
 
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** Long, because a client first reads from buffers on the way. */
+/** The time is long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
-/** Ends a stream that is read too slowly, sooner while others wait (S137). */
+/** The stream ends when it is read too slowly, and sooner while other callers wait (S137). */
 export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched>): Promise<Readable> {
   const directory = await openRepository(repo);
   const release = await downloads.take({ within: directory });
@@ -110,7 +110,7 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));
   child.once("exit", (status) => {
-    // Fewer bytes than announced must not pass for the whole file.
+    // A client must not take fewer bytes than announced for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
@@ -119,7 +119,10 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
 /** A larger file is streamed by git (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
-/** The caller must read or destroy a stream. @param file found with `OPEN_FILE_LIMITS` */
+/**
+ * The caller must read or destroy the stream.
+ * @param file found with `OPEN_FILE_LIMITS`
+ */
 export async function openFile(
   repo: Repo,
   file: FoundFile,
@@ -143,7 +146,7 @@ function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
     }
   }
   const slice = Readable.from(wanted(), { objectMode: false });
-  // A slice that nobody reads never starts, and so would never end the source.
+  // A slice that nobody reads never starts, so it would never end the source.
   return slice.once("close", () => all.destroy());
 }
 
@@ -151,10 +154,10 @@ const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
   lastCommit: CommitSummary | null;
-  /** Null for binary, large and LFS files, and without permission to read content. */
+  /** Null for binary, large and LFS files, and for actors who may not read content. */
   text: string | null;
   isText: boolean;
-  /** Whether the last commit will be available soon. */
+  /** The last commit is not known yet, but soon will be. */
   isLate: boolean;
 };
 

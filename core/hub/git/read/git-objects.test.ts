@@ -26,7 +26,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/** Takes the lower of two runs, because the other may include garbage of other tests. */
+/** Takes the lower of two runs, because the other may include garbage collection for other tests. */
 const costOf = async (atOnce: number) => Math.min(await costOnce(atOnce), await costOnce(atOnce));
 
 async function costOnce(atOnce: number): Promise<number> {
@@ -89,6 +89,7 @@ test("each answer belongs to its question, and open questions are refused when t
   const late = Array.from({ length: 5_000 }, () => objects.info(blob));
   objects.close();
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
+  // In this order, no answer follows a refusal.
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
 });

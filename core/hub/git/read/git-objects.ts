@@ -15,7 +15,7 @@ const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 const NESTED_TAGS_MAX = 5;
 const TREE_COST_BYTES = 256;
 
-/** Requested names must not contain line breaks, so paths are walked down tree by tree. */
+/** Paths are walked down tree by tree, because a name with a line break cannot be requested. */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;
@@ -62,7 +62,7 @@ export class GitObjects {
     return (await this.#ask("contents", info.oid)) as GitObject | undefined;
   }
 
-  /** Each tree is read once, however many paths lead through that tree (S138). */
+  /** Each tree is read once, however many paths lead through it (S138). */
   async tree(treeish: string): Promise<Buffer | undefined> {
     const known = this.#trees.get(treeish);
     if (known) return known;
@@ -79,7 +79,7 @@ export class GitObjects {
     return tree?.bytes;
   }
 
-  /** Git's own `^{tree}` would read a whole tree before the size is known (S137). */
+  /** Git's own `^{tree}` would read a whole tree before its size is known (S137). */
   async #treeOf(treeish: string): Promise<ObjectInfo | undefined> {
     const info = await this.info(treeish);
     if (info?.type === "tree") return info;

@@ -11,7 +11,7 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** Without a trailing slash. */
+  /** The folder has no slash at its end. */
   folder: string;
   paths: readonly string[];
   maxMs?: number;
@@ -65,11 +65,11 @@ async function walkBack(
   return { value: found, isWhole: wanted.size === 0 };
 }
 
-/** @param changed cut, because a pusher may nest thousands of folders (S137) */
+/** @param changed may be cut, because a pusher may nest thousands of folders (S137) */
 function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
-    // A copy, because a slice would keep all of `changed` in memory.
+    // The text is copied, because a slice would keep all of `changed` in memory.
     if (wanted.delete(one)) found.set(Buffer.from(one).toString(), commit);
   }
 }

@@ -60,7 +60,7 @@ export async function logCommits(directory: string, range: readonly string[], pa
 const literal = { env: { GIT_LITERAL_PATHSPECS: "1" } };
 const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);
 
-/** @param withLines without it, the diff has no content, for readers who may see only the names of files */
+/** @param withLines false for readers who may see only the names of files */
 export async function readCommit(
   repo: Repo,
   revision: string,

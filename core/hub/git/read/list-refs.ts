@@ -17,13 +17,13 @@ export type RefDescription = {
 
 type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
-/** How many refs of each kind are read. */
+/** The most refs of each kind that are read. */
 const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
 
-// Git reads no object's content for these fields.
+// Git needs no object's content for these fields.
 const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
 const DESCRIPTION = ["refname", "objecttype", "committerdate:unix", "*committerdate:unix", "contents:subject"];
 const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00");
@@ -43,7 +43,8 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
   const annotated = new Set<string>();
-  // All of them: git lists the kinds one after the other, and a smaller limit could leave nothing of the last one.
+  // The limit is that of a whole repository, because git lists the kinds one after the other, and a smaller limit could leave out
+  // the last kind.
   const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
   for await (const lines of walkGitLines(directory, args)) {
     for (const line of lines) {
@@ -65,7 +66,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   return refs;
 }
 
-/** `for-each-ref` would read a tag once for each ref that names it. */
+/** Does not use `for-each-ref`, which would read a tag once for each ref that names it. */
 async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<Map<string, string>> {
   const commits = new Map<string, string>();
   if (tags.size === 0) return commits;

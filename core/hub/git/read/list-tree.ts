@@ -26,7 +26,7 @@ export type TreePage = {
 
 type TreeQuery = {
   revision: string;
-  /** Without slashes at either end. */
+  /** The path has no slash at either end. */
   path?: string;
   isRecursive?: boolean;
   isExpanded?: boolean;
@@ -38,7 +38,7 @@ export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> 
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
   const { sha } = page.revision;
-  // Searching for commits can take far longer, and has slots of its own.
+  // Searching for commits can take far longer than reading the tree, so it has slots of its own.
   if (!query.isExpanded || sha === null) return page;
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
@@ -64,7 +64,7 @@ export async function listTreeWith(
   return { revision, entries, nextCursor };
 }
 
-/** Call this with no objects open. */
+/** Call this while no objects are open. */
 async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
   const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
@@ -79,7 +79,7 @@ const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 export type Found = { entry: TreeEntry; path: string };
 type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
-/** Omits paths that are too long to be requested, with everything below them. */
+/** Leaves out paths that are too long to be requested, and everything below them. */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
   const walking = { found: [], entries: 0, pathBytes: 0 };
   await walkInto(objects, treeish, walk, walking);
@@ -139,12 +139,12 @@ function readCursor(cursor: string): Cursor {
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
-/** "around": the cursor's own entry, or a folder around that entry. */
+/** "around" means that the entry is the cursor's own, or a folder that contains it. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
   const depth = mine.length - 1;
-  // Only folders that contain the cursor are opened, so both have the same parent here.
+  // Only folders that contain the cursor are opened, so both have the same parent.
   const isTheirsFolder = theirs.length > mine.length || cursor.isFolder;
   if (one.isFolder !== isTheirsFolder) return one.isFolder ? "before" : "after";
   return comparable(mine[depth], one.isFolder) < comparable(theirs[depth], isTheirsFolder) ? "before" : "after";

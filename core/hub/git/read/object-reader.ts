@@ -12,13 +12,13 @@ type Pending = {
   info?: ObjectInfo;
 };
 
-// `committish`: an ambiguous abbreviated id means the commit.
+// With `committish`, an ambiguous abbreviated ID means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
 const IDLE_MS = 2_000;
 const IDLE_MAX = 32;
-/** Git keeps all trees and commits that it has read in memory, so no process is used for long (S137). */
+/** Git keeps all trees and commits that it has read in memory, so a process is used only for this much or this long (S137). */
 const READER_MAX_BYTES = 16 * 1024 * 1024;
 const READER_MAX_MS = 30_000;
 const READER_MAX_QUESTIONS = 5_000;
@@ -38,11 +38,11 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** The size of trees, commits and tags, which git keeps. */
+  /** The size of all trees, commits and tags that were read, which git keeps in memory. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Without limited-git, which is slower. Callers check an object's size first and end the reader at a deadline.
+    // Does not use limited-git, which is slower. Callers check an object's size first, and end the reader at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -151,7 +151,7 @@ const idleReaders = keeper.keyhookIdleReaders;
 
 /** A repository's pages are often read soon after one another, and starting git is expensive. */
 export function keepIdleReader(path: string, reader: ObjectReader): void {
-  // Without a launcher, this process is a command, which ends when the work is done.
+  // Without a launcher, this process is a command, which ends when its work is done.
   if (!reader.isIdle || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
     reader.end(new Error(CLOSED));
     return;

@@ -9,7 +9,7 @@ const statuses: Record<string, FileStatus> = {
   C: "copied",
   T: "type-changed",
 };
-// :<old mode> <new mode> <old oid> <new oid> <status><similarity>
+// The format is `:<old mode> <new mode> <old oid> <new oid> <status><similarity>`.
 const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
@@ -65,7 +65,7 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // For a rename, both names follow.
+    // After the numbers of a rename, both names follow.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";
@@ -77,7 +77,7 @@ export class RawDiff {
   }
 }
 
-/** A cut name is still too long to be the name of another file. */
+/** Even cut, such a name is too long to be the name of another file. */
 const shownPath = (path: string): string =>
   Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 

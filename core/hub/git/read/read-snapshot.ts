@@ -5,7 +5,7 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/** Existing clients consider a longer list incomplete and request the tree page by page. */
+/** One more than existing clients accept: they take a list of this length for incomplete, and request the tree page by page. */
 const FILES_MAX = 50_001;
 const ENTRIES_MAX = 150_000;
 const DESCRIBED_AT_ONCE = 1_000;
@@ -17,7 +17,7 @@ export type Snapshot = {
   /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
-  /** Null if not requested, or too long for one response. */
+  /** Null if the files were not requested, or are too many for one response. */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 
@@ -49,7 +49,7 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
   }
 }
 
-/** In portions, so that other requests get their turn, and git's input does not stay in memory. */
+/** Files are described in portions, so that other requests get their turn, and git's input does not stay in memory. */
 async function describeAll(objects: GitObjects, leaves: readonly Found[]): Promise<Entry[]> {
   const described: Entry[] = [];
   for (let at = 0; at < leaves.length; at += DESCRIBED_AT_ONCE) {

@@ -7,7 +7,7 @@ import { runWalkGit, walker } from "./walk.ts";
 
 export type Revision = {
   name: string;
-  /** A full name. Null if the request named a commit. */
+  /** The full name, or null if the request named a commit. */
   ref: string | null;
   sha: string | null;
 };
@@ -15,20 +15,20 @@ export type Revision = {
 const NAME_MAX_CHARACTERS = 300;
 const FULL_SHA = /^[0-9a-f]{40}$/;
 const ABBREVIATED_SHA = /^[0-9a-f]{7,39}$/i;
-/** Other refs of a repository are internal (S137). */
+/** All other refs of a repository are internal (S137). */
 const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
-/** Excludes git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
+/** Matches git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
-/** Git would read such a name as an output of `git describe` and find any commit (S137). */
+/** Git would read such a name as an output of `git describe`, and could find any commit (S137). */
 const LIKE_DESCRIBED = /-g[0-9a-f]{4,}$/i;
 
 function isRevisionName(name: string): boolean {
   return name !== "" && name.length <= NAME_MAX_CHARACTERS && name.isWellFormed() && !NOT_A_REF.test(name);
 }
 
-/** @returns `sha` null for the default branch of a repository without commits */
+/** @returns a null `sha` for the default branch of a repository without commits */
 export async function resolveRevision(
   objects: GitObjects,
   { defaultBranch }: Pick<Repo, "defaultBranch">,
@@ -51,7 +51,7 @@ export async function resolveRevision(
 
 type Candidate = { ref: string | null; object: string };
 
-/** A ref comes before an abbreviated commit, and a full commit before a ref of that name. */
+/** A ref is found before an abbreviated commit, and a full commit before a ref with that name. */
 function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   const byRef = (ref: string): Candidate => ({ ref, object: ref });
   if (name === "HEAD") return [byRef(`refs/heads/${defaultBranch}`)];
@@ -61,7 +61,7 @@ function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   return ABBREVIATED_SHA.test(name) ? [...asRefs, asCommit] : asRefs;
 }
 
-/** Some clients send the slashes of full refs unencoded. A slash in a branch's name is always `%2F`. */
+/** Some clients send the slashes of full refs unencoded. In a branch's name, a slash is always `%2F`. */
 export function splitRevision([first = "", ...rest]: readonly string[]): { revision: string; path: string } {
   const isRef = first === "refs" && rest.length >= 2 && ["heads", "tags", "pr", "convert"].includes(rest[0] ?? "");
   const [revision, path] = isRef ? [[first, ...rest.slice(0, 2)].join("/"), rest.slice(2)] : [first, rest];
@@ -73,7 +73,7 @@ const ON_BRANCH_WAIT_MS = 2_000;
 const decideOnce = walker<boolean>({ max: 10_000 });
 
 /**
- * By a pull request, anybody can have a commit served under the owner's name, so readers get a notice.
+ * Anybody can have a commit served under the owner's name by opening a pull request, so readers get a notice if this is false.
  * @returns true also if git does not answer in time
  */
 export async function isOnBranch(
@@ -87,7 +87,7 @@ export async function isOnBranch(
     return { value: (await runWalkGit(directory, args)).length === 0, isWhole: true };
   };
   const over = new AbortController();
-  // Refs do not change without `updatedAt`.
+  // Every change of a ref changes `updatedAt`.
   const found = decideOnce({ directory, of: [sha, repo.updatedAt.toISOString()], walk }).catch(() => true);
   try {
     return await Promise.race([found, delay(ON_BRANCH_WAIT_MS, true, { signal: over.signal })]);

@@ -4,7 +4,10 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/** Walks down by name, so that `..` or a leading slash lead nowhere (S137). @param path without a slash at either end */
+/**
+ * Walks down name by name, so that `..` or a leading slash find nothing (S137).
+ * @param path without a slash at either end
+ */
 export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
@@ -29,10 +32,10 @@ export async function requireEntry(objects: GitObjects, commit: string | null, p
 export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
 export type TreeEntry = {
-  /** Octal. */
+  /** The mode is octal. */
   mode: string;
   type: EntryType;
-  /** Invalid bytes become replacement characters. */
+  /** Bytes that are not UTF-8 become replacement characters. */
   name: string;
   bytes: Buffer;
   oid: string;
@@ -40,7 +43,10 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/** Creating 100,000 objects would block the process (S137). @param isWanted gets the start and the end of the name */
+/**
+ * Entries are found one at a time, because creating 100,000 objects would block the process (S137).
+ * @param isWanted gets the start and the end of the name
+ */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;
@@ -59,7 +65,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** A name that is not UTF-8 is found by the name that is shown. */
+/** A name that is not UTF-8 is found by the name that pages show. */
 function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -70,7 +76,7 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // A replacement character has at least as many bytes as the bytes that it replaces.
+  // A replacement character has at least as many bytes as what it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;
@@ -82,12 +88,12 @@ function typeOf(mode: string): EntryType {
   return mode.startsWith("16") ? "submodule" : "file";
 }
 
-/** Each folder of a path is read, so longer or deeper paths are not found (S137). */
+/** Every folder of a path is read, so longer or deeper paths are not found (S137). */
 export const PATH_MAX_BYTES = 4096;
 export const PATH_MAX_NAMES = 200;
 const NOT_A_NAME = new Set(["", ".", ".."]);
 
-/** False for a path that git would resolve to another place (S137). */
+/** @returns false for a path that git would resolve to another place (S137) */
 export function isTreePath(path: string): boolean {
   if (Buffer.byteLength(path) > PATH_MAX_BYTES || path.includes("\0")) return false;
   const names = path.split("/");
@@ -100,7 +106,7 @@ export type Entry = {
   name: string;
   oid: string;
   mode: string;
-  /** In bytes. For a file in Git LFS, the size of the content. */
+  /** Bytes. For a file in Git LFS, this is the size of its content. */
   size: number;
   lfs?: LfsPointer;
   lastCommit?: CommitSummary;
@@ -117,7 +123,7 @@ export async function describeEntry(objects: GitObjects, entry: TreeEntry, path:
 
 type LfsPointer = LfsObjectId & { pointerSize: number };
 
-/** `version`, `oid` and `size` alone are longer. */
+/** The shortest possible `version`, `oid` and `size` are longer. */
 const POINTER_MIN_BYTES = 100;
 
 export async function readLfsPointer(

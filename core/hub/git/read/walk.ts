@@ -7,17 +7,17 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * The pusher of a repository controls how long a walk takes, so each walk has limits (S137). A walk that ran out of time is remembered,
- * because the next one would run out of time as well.
+ * The pusher of a repository controls how long a walk takes, so each walk has limits (S137). A walk that ran out of time is
+ * remembered, because the next one would too.
  */
 
 export const WALK_MAX_MS = 20_000;
 
-/** Afterwards the machine may be less busy, or the repository repacked. */
+/** How long an exhausted walk is remembered. Afterwards the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
-/** Pushers choose the names in these results (S137). */
+/** Pushers choose the names in the results, so a limit by count is not enough (S137). */
 const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
 const ERROR_BYTES = 1_000;
 
@@ -28,14 +28,14 @@ const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core
 export type Walked<T> = {
   value: T;
   isWhole: boolean;
-  /** The value to remember instead, if the value itself is too large. */
+  /** What to remember instead, if the value is too large. */
   later?: T;
 };
 
 type Walk<T> = {
   /** Walks of one repository share slots. */
   directory: string;
-  /** All other inputs of the walk. */
+  /** Everything else that the result depends on. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
   waitMaxMs?: number | undefined;
@@ -77,7 +77,10 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 
 export const EXTRA_MAX_MS = 250;
 
-/** A walk that has begun continues for the next request. @returns `isLate` true if asking again soon helps */
+/**
+ * A walk that has begun continues for the next request.
+ * @returns `isLate: true` if the same request could get the value soon
+ */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
@@ -105,7 +108,7 @@ export function runWalk(directory: string, args: readonly string[], options: Git
   return outputs({ directory, of: args, walk });
 }
 
-/** `ms` is the time that was left at first. */
+/** `ms` is the whole time allowed, and `at` is its end. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
@@ -117,11 +120,11 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
     value: await runWalkGit(directory, args, { timeoutMs: Math.max(1, left()) }),
     isWhole: true,
   });
-  // A walk that ran out of this time may succeed with more.
+  // The time limit is part of the key, because a walk that ran out of this time may succeed with more.
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
-/** In portions, because there may be as many lines as commits. */
+/** Yields the lines in portions, because there may be as many lines as commits. */
 export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,
@@ -137,11 +140,17 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** The lines that git writes within a `walker`, in portions. @throws as `gitLines` */
+/**
+ * Runs git within a `walker`, and yields the lines of its output in portions.
+ * @throws the errors of `gitLines`
+ */
 export const walkGitLines = (directory: string, args: readonly string[], options: Parameters<typeof gitLines>[2] = {}) =>
   gitLines(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
-/** Runs git within a `walker`. If the caller set no limit, too much output is due to the pushed content, and is not an internal error. */
+/**
+ * Runs git within a `walker`. Unless the caller set a limit, the pushed content is the cause of too much output, which is not an
+ * internal error.
+ */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -150,7 +159,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** The wait for the start does not count. */
+/** The time that git waits for its start does not count. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

@@ -42,20 +42,20 @@ export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** Whose limit counts the commits that pull requests show. */
+  /** The account or address whose limit counts the commits that pull requests show. */
   party: string | null;
-  /** By the database's clock, because another process's clock may be behind. */
+  /** A time of the database's clock, because another process's clock may be behind. */
   startedAt: Date;
 };
 
 /**
- * All changes of refs must use this function. A note of the planned changes exists until the outcome is recorded, because no transaction
- * covers both refs and events (S122).
+ * All changes of refs must use this function. A note of the planned changes exists until the outcome is recorded, because no
+ * transaction covers both refs and events (S122).
  * @param asked all changes that `perform` may make
- * @param perform changes each ref only if that ref still is at `oldSha`, and returns the changes. Everything that it started must have
- * ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
+ * @param perform changes each ref only if that ref still is at `oldSha`, and returns the changes. When it returns, everything
+ * that it started must have ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
  * @param quarantine the folder with the objects that `perform` will add
- * @returns undefined when nothing was changed
+ * @returns undefined if nothing was changed
  */
 export async function changeRefs(
   repo: Repo,
@@ -77,11 +77,12 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // `perform` may have left objects on the disk, which count.
+      // `perform` may have left objects on the disk, which count towards the repository's size.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
-      // Requests that are refused again and again could leave more notes than reconcile.ts can examine (S137).
+      // A note that stays is examined by reconcile.ts. Requests that are refused again and again could leave too many notes
+      // (S137).
       if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return dropNote(note, error);
       throw error;
     });
@@ -93,7 +94,7 @@ export async function changeRefs(
   }
 }
 
-/** Each loose ref is a file, which takes more of the disk than its content (S137). */
+/** A loose ref is a file, which takes much more of the disk than its content (S137). */
 async function packRefs(id: string): Promise<void> {
   const path = repositoryPath(id);
   const options = { isLimited: true, config: ["core.fsync=reference"] };
@@ -116,7 +117,7 @@ export async function readAhead(
   return effects;
 }
 
-/** The refs have changed already. Holds no connection between the attempts. */
+/** The refs have changed already, so recording must succeed. No connection is held between the attempts. */
 async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -132,7 +133,7 @@ async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
 
 const RECORDED_LATER = "This repository is busy. Your change was made and will be visible soon. Check before you try again.";
 
-/** The default branch of an empty repository is not known before the row is locked. */
+/** The default branch of an empty repository is known only once the row is locked. */
 function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
@@ -141,7 +142,7 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-/** @param lfsRemovedAt as the caller has read it, because large files may have been deleted since */
+/** @param lfsRemovedAt the value that the caller read before its checks, because large files may have been deleted since */
 async function insertNote(
   note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
@@ -198,7 +199,7 @@ type MoveTarget = {
   quarantine?: Quarantine;
 };
 
-/** Changes all refs or none, as one event. */
+/** Changes either all refs or none, and records one event. */
 export async function moveRefs(target: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
   const { repo, path, actorNow, ask, quarantine } = target;
   const actor = await recheckPermission(repo, actorNow, async (now, current) => {

@@ -3,7 +3,10 @@ import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** `git rev-parse` would read the name `v1-2-g0123abc` as a commit. @returns a commit or a tag object */
+/**
+ * Does not use `git rev-parse`, which would read the name `v1-2-g0123abc` as a commit.
+ * @returns a commit or a tag object
+ */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {
     return (await runGit(path, ["show-ref", "--verify", "--hash", "--", ref], options)).toString("latin1").trim();
@@ -19,7 +22,7 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX.toLocaleString("en")} branches, tags and pull requests. This one has ${total.toLocaleString("en")}. Delete some of them first.`;
 
-/** Strangers may open many pull requests, so these refs are reserved for branches and tags (S137). */
+/** Only branches and tags may use these refs, because strangers can open many pull requests (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
@@ -42,9 +45,9 @@ export async function listRefs(
 }
 
 /**
- * The existing refs among these names, as `listRefs` returns them, and the numbers of all refs and of pull requests: for a repository that
- * may have very many.
- * @param options `max`: reads no more refs than this
+ * For a repository that may have very many refs.
+ * @param options.max the most refs that are read
+ * @returns the refs with these names that exist, and the numbers of all refs and of pull requests
  */
 export async function findRefs(
   path: string,
@@ -65,11 +68,14 @@ export async function findRefs(
 }
 
 const ABSENT = "0".repeat(40);
-// Git's messages for a ref that has another value or is being changed.
+// Git's messages about a ref that has another value, or that is being changed.
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
-/** Call this within `changeRefs`. Changes all refs or none. @returns nothing if somebody else has changed a ref */
+/**
+ * Call this within `changeRefs`. Changes either all refs or none.
+ * @returns an empty list if somebody else has changed a ref
+ */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
@@ -95,14 +101,17 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** Far more than one repository gets while the outcome of a change is unknown. */
+/** A repository gets far fewer events while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 const CHANGES_MAX = 50_000;
 
-/** The recorded changes of refs: by ref, in order. */
+/** The recorded changes of each ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
-/** The recorded changes of these refs since a point in time. PostgreSQL filters them: all such events may have hundreds of megabytes (S137). */
+/**
+ * The recorded changes of these refs since a time. PostgreSQL filters them, because all such events may have hundreds of
+ * megabytes (S137).
+ */
 export async function readRefHistory(tx: Db, repoId: string, since: Date, asked: readonly RefChange[]): Promise<RefHistory> {
   const changes = await tx.$queryRaw<RefChange[]>`
     SELECT change ->> 'ref' AS ref, change ->> 'oldSha' AS "oldSha", change ->> 'newSha' AS "newSha"
@@ -119,7 +128,7 @@ export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChan
   return (history.get(ref) ?? []).some((one) => one.oldSha === oldSha && one.newSha === newSha);
 }
 
-/** The recorded changes of a ref form a chain. A change has happened if it fits into a gap of this chain. */
+/** The recorded changes of a ref form a chain. A change has happened if it fits into a gap of the chain. */
 export function hasHappened(history: RefHistory, asked: RefChange, now: string | null): boolean {
   const { ref, oldSha, newSha } = asked;
   if (oldSha === newSha || isRecorded(history, asked)) return false;

@@ -3,7 +3,7 @@ import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 export const LOOSE_REFS_MAX = 500;
-/** `heads`, and a name of 400 bytes, of which half are slashes. */
+/** The folder `heads`, and a name of 400 bytes of which half are slashes. */
 const DEPTH_MAX = 201;
 const ENTRIES_MAX = 200_000;
 /** A file system uses this much for a small file or a folder. */
@@ -37,7 +37,10 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
   }
 }
 
-/** Loose refs are files, which must count towards the quota (S137). @returns less if a slow disk does not answer in time */
+/**
+ * Loose refs are files, which must count towards the quota (S137).
+ * @returns fewer refs if a slow disk does not answer in time
+ */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);

@@ -23,8 +23,8 @@ export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * Refused pushes could otherwise fill the disk beyond the quota, so their objects are counted. Nothing slow may happen while the row is
- * locked, so cards and pull requests may follow later (S137).
+ * The objects of refused pushes count too, because they could otherwise fill the disk beyond the quota. Nothing slow may happen
+ * while the row is locked, so cards and pull requests may follow later (S137).
  */
 export async function recordRefChanges(
   tx: Db,
@@ -39,7 +39,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // Without the note, another process has taken the change over and recorded what it found.
+  // If the note is gone, another process has taken the change over and recorded what it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -114,7 +114,7 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
   return first;
 }
 
-/** Read under the row's lock, so that the later of two pushes wins. */
+/** The ref is read under the row's lock, so that the later of two pushes wins. */
 async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
   if (!headSha) return { headSha, ...noCard(repo) };

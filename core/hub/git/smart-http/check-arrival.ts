@@ -18,7 +18,10 @@ export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMa
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/** Without limits, the unpacked objects could fill the disk (S137). @returns undefined if the push may proceed */
+/**
+ * Without limits, the unpacked objects could fill the disk (S137).
+ * @returns undefined if the push may proceed
+ */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -60,7 +63,7 @@ export async function checkArrival(
   };
 }
 
-/** Git accepts a tag here, which a merge would make a parent. Nobody could clone such a branch. */
+/** Git accepts a tag as the head of a pull request. A merge would make it a parent, and nobody could clone such a branch. */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
   if (heads.length === 0) return true;
@@ -117,7 +120,7 @@ async function namesOf(
   const tips = commands.flatMap(({ newSha }) => (newSha ? [newSha] : []));
   const wanted = new Set(blobs.map(({ oid }) => oid));
   const listed = gitLines(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
-    // Before version 2.42 git reads no options from this input.
+    // Git before version 2.42 reads no options from this input.
     input: `${tips.join("\n")}\n`,
     env: quarantined(path, quarantine),
     maxBytes: NAMES_MAX_BYTES,

@@ -14,7 +14,7 @@ const REPORT_MAX_CHARACTERS = 64 * 1024;
 
 export class HookChannel {
   readonly #stream: Duplex;
-  /** Undefined when git ended before the hook reported. */
+  /** Undefined if git ended before the hook reported. */
   readonly arrival: Promise<Arrival | undefined>;
 
   constructor(child: GitProcess) {

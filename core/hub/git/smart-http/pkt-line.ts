@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** See gitprotocol-common. The four hex digits of length include themselves, and `0000` is a flush. */
+/** See gitprotocol-common. A packet's length has four hex digits and includes them. `0000` is a flush packet. */
 export const FLUSH = Buffer.from("0000");
 
 const HEADER_BYTES = 4;
@@ -17,7 +17,7 @@ export function pktLine(content: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + HEADER_BYTES).toString(16).padStart(4, "0")), bytes]);
 }
 
-/** Band 1 is the response itself, 2 is for people, 3 is an error. */
+/** Band 1 carries the response, band 2 messages for people, and band 3 an error. */
 export function bandPackets(band: 1 | 2 | 3, content: Uint8Array): Buffer {
   const packets: Buffer[] = [];
   for (let at = 0; at < content.length; at += BAND_MAX_BYTES) {
@@ -36,7 +36,7 @@ function parseLength(header: Uint8Array): number {
   return length;
 }
 
-/** `rest` has bytes after the last packet that were read too. */
+/** `rest` has the bytes after the last packet that were already read. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -45,7 +45,7 @@ export class PktStream {
     this.#stream = stream;
   }
 
-  /** @returns null for a flush, undefined at the end of the stream */
+  /** @returns null for a flush packet, or undefined at the end of the stream */
   async next(): Promise<Buffer | null | undefined> {
     if (!(await this.#fill(HEADER_BYTES))) {
       if (this.rest.length === 0) return undefined;
@@ -63,7 +63,7 @@ export class PktStream {
     let length = this.rest.length;
     let isEnded = false;
     while (length < bytes && !isEnded) {
-      // Reads everything: a stream that still holds something keeps emitting "readable".
+      // All buffered bytes are read, because a stream that still holds some keeps emitting "readable".
       const chunk = this.#stream.read() as Buffer | null;
       if (chunk) {
         pieces.push(chunk);
@@ -72,7 +72,8 @@ export class PktStream {
       else if (this.#stream.readableEnded || this.#stream.destroyed) isEnded = true;
       else await nextEvent(this.#stream);
     }
-    // Once for a packet: with each chunk, a long packet in small chunks would be copied hundreds of times (S137).
+    // The pieces are joined once per packet. If each chunk were appended, a long packet in small chunks would be copied hundreds
+    // of times (S137).
     if (pieces.length > 1) this.rest = Buffer.concat(pieces, length);
     return !isEnded;
   }
@@ -92,7 +93,7 @@ function nextEvent(stream: Readable): Promise<void> {
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** @returns the packets that are complete by now; null is a flush */
+  /** @returns the packets that are complete, with null for a flush packet */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];
@@ -107,7 +108,7 @@ export class PktReader {
   }
 }
 
-/** Follows the packets without keeping them, so that a last message can be appended. */
+/** Follows the packets without keeping them, so that the caller can append a last message. */
 export class PktPosition {
   #left = 0;
   #header = "";
@@ -129,7 +130,7 @@ export class PktPosition {
   #readHeader(bytes: Uint8Array): number {
     this.#header += Buffer.from(bytes).toString("latin1");
     if (this.#header.length < HEADER_BYTES) return bytes.length;
-    // A pack for a client without the side band begins with its signature.
+    // A pack for a client without the side band begins with the signature of a pack.
     this.#isFramed = /^[0-9a-f]{4}$/i.test(this.#header);
     this.#left = Math.max(0, Number.parseInt(this.#header, 16) - HEADER_BYTES);
     this.#isFirstByte = true;
@@ -138,7 +139,7 @@ export class PktPosition {
   }
 
   #skip(bytes: Uint8Array): number {
-    // In protocol version 2 the line `packfile` precedes the side-band packets.
+    // In protocol version 2, the line `packfile` precedes the side-band packets.
     if (this.#isFirstByte) this.#isSideBand ||= bytes[0] === "p".charCodeAt(0) || (bytes[0] as number) <= 3;
     this.#isFirstByte = false;
     this.#left -= bytes.length;

@@ -13,7 +13,7 @@ import { pushMaxBytes } from "./transfer-settings.ts";
 /** A push that adds no objects has a pack of at most this size. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** Few slots for pushes exist, so pushes smaller than one step need no reservation. */
+/** A push smaller than one step needs no reservation, because there are few slots for pushes. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 
@@ -26,7 +26,7 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 
 /**
  * Without reservations, many large pushes at once would fill the disk beyond the quota.
- * @returns releases the reservation, and returns the refusal if storage ran out
+ * @returns a function that releases the reservation, and returns the refusal if storage ran out
  */
 export function holdArriving(
   actor: Actor,
@@ -44,7 +44,7 @@ export function holdArriving(
       try {
         holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
       } catch (error) {
-        // With the size of the whole push, not of a step.
+        // Checks the size of the whole push, not of one step.
         refusal = (await checkAbandonedPack(actor, repo, receivedBytes())) ?? refusalOf(error);
         clearInterval(timer);
         return onFull();
@@ -66,7 +66,7 @@ export function holdArriving(
   };
 }
 
-/** A push may add this many refs more than it deletes, even if no storage is left. */
+/** Even if no storage is left, a push may add this many refs more than it deletes. */
 const FREE_REFS = 16;
 
 export async function checkStorage(

@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The memory for a byte of the parsed commands, measured with short names, which take the most. */
+/** The bytes of memory for each byte of a command. Short names take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
 export type Command = RefChange & {
-  /** As `latin1`, because the response uses the sender's name. */
+  /** The text is `latin1`, because the response repeats the sender's bytes. */
   rawRef: string;
 };
 
@@ -23,9 +23,9 @@ export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
   shallow: string[];
-  /** Each as `latin1`. */
+  /** The texts are `latin1`. */
   pushOptions: string[];
-  /** The start of the pack. */
+  /** The bytes of the pack that have already arrived. */
   rest: Buffer;
 };
 
@@ -93,7 +93,7 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
   return options;
 }
 
-/** This service handles the client's other capabilities itself. */
+/** Git gets only these capabilities of the client. This service handles the others. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
 export function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {

@@ -36,7 +36,7 @@ import { type Transfer, withTransfer } from "./with-transfer.ts";
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const HEAD_GRACE_MS = 60_000;
-/** Git may have to compress a large file in the middle of a pack. */
+/** The time is long, because git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
 const PUSH_WANTED_GRACE_MS = 60_000;
 /** A connected client receives the response within this time. */
@@ -47,9 +47,9 @@ const UNREAD_MAX_BYTES = 256 * 1024;
 
 /**
  * Holds git's report back until the change is recorded, so that a client finds the event of a finished push.
- * @param actorNow is called again when all has arrived, which the sender can delay (S114, S135)
+ * @param actorNow is called again when everything has arrived, which the sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
- * @param pace overrides the usual one, for tests
+ * @param pace overrides the usual pace, for tests
  */
 export async function receivePack(
   actorNow: ActorNow,
@@ -107,7 +107,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Reads the pack of a refused push, so that the client reads the reason. */
+/** Reads the pack of a refused push, because the client reads the reason only afterwards. */
 async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
   const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
   const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
@@ -136,7 +136,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const inputMax = await pushInputMax(actor, repo);
   const options = {
     isLimited: true,
-    // The checks of a small pack may take minutes, even without the sender, and must not starve walks and fetches.
+    // The checks of a small pack may take minutes even after everything has arrived, so they have a low priority.
     ...{ niceness: 10, isLong: true, oldAfterMs: 60_000 },
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
@@ -158,7 +158,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // The client may leave once the whole pack has arrived.
+      // When the whole pack has arrived, the client may leave.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -206,7 +206,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   return outcome;
 }
 
-/** A push holds a slot while the pack arrives. */
+/** A push holds a slot while its pack arrives. */
 function endWhenSlow({
   req,
   res,
@@ -259,7 +259,7 @@ async function checkPush(
   }
 }
 
-/** The actor may have lost the right to push during the push (S135). */
+/** The actor may have lost the right to push while the pack arrived (S135). */
 async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
   const repo = await readRepo(id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
@@ -267,7 +267,7 @@ async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command
   return reason === undefined ? undefined : { reason, messages: [] };
 }
 
-/** The hook may be impossible to run. */
+/** On some systems, git cannot run the hook. */
 async function recordWithoutHook(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
   if (changed.length === 0) return undefined;
   log().error(

@@ -14,7 +14,7 @@ import type { Command } from "./read-commands.ts";
 
 const PULL_REQUESTS_MAX = 50;
 
-/** These commands are refused before git gets the push (S137). */
+/** Finds the commands that are refused before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
@@ -30,7 +30,7 @@ export async function refuseCommands(
   return refused;
 }
 
-/** Call this again once a push has arrived, because the sender can delay the arrival (S135). */
+/** Call this again when a push has arrived, because the sender can delay the arrival (S135). */
 export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
@@ -47,8 +47,8 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * Git would keep the objects of a push of which it refuses every ref. Each push, fetch and page reads all refs, so their number is limited
- * (S137).
+ * If git refused every ref of a push, it would keep the push's objects, so refs are checked before. Their number is limited,
+ * because each push, fetch and page reads all refs (S137).
  */
 export async function checkRefs(
   repo: Repo,
@@ -81,7 +81,7 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // For other failures git's own hook decides.
+    // After other failures, git's own hook decides.
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

@@ -11,13 +11,13 @@ import type { Command } from "./read-commands.ts";
 
 export type Report = {
   unpack: string;
-  /** By the ref's bytes as `latin1`. Null if the ref was changed. */
+  /** The reason of each refusal, or null if the ref was changed. The keys are the refs' bytes as `latin1`. */
   refs: Map<string, string | null>;
 };
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git nevertheless reports such a deletion as done. */
+/** Git reports the deletion of a missing ref as done, with this warning. */
 const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
 export class ReceivedOutput {
@@ -43,12 +43,14 @@ export class ReceivedOutput {
     }
   }
 
-  /** Drops earlier warnings, which may quote pushed content: `badTagName: invalid 'tag' name: warning: …` (S137). */
+  /**
+   * Earlier warnings do not count, because they may quote pushed content: `badTagName: invalid 'tag' name: warning: …` (S137).
+   */
   refChangesBegin(): void {
     this.#alreadyDeleted = 0;
   }
 
-  /** How many refs somebody else had deleted before. */
+  /** The number of refs that somebody else had already deleted. */
   get alreadyDeleted(): number {
     return this.#alreadyDeleted;
   }
@@ -123,7 +125,7 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
   return lines.length > 0 ? ["", ...lines, ""] : [];
 }
 
-/** @throws Error when git ended without a report */
+/** @throws Error if git ended without a report */
 export function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
   const report = output.report();
   if (!report) throw new Error("git ended without a report");

@@ -17,7 +17,7 @@ const ARRIVAL_MAX_MS = 300_000;
 type Spooled = {
   stream: Readable;
   yields(): boolean;
-  /** Must always be called. */
+  /** The caller must always call this. */
   close(): Promise<void>;
 };
 
@@ -29,8 +29,8 @@ type SpoolOptions = {
 };
 
 /**
- * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). Large requests are stored in an
- * unlinked file, which disappears with the process.
+ * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). A large request is
+ * stored in an unlinked file, which disappears with the process.
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
@@ -80,7 +80,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/** Copies chunks, because each Buffer takes some hundred bytes besides the content. */
+/** Chunks are copied into one buffer, because each Buffer takes some hundred bytes besides the content. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;
@@ -106,7 +106,7 @@ class Store {
     return true;
   }
 
-  /** Must not be called again before its promise has settled. */
+  /** Do not call this again before its promise has settled. */
   write(chunk: Buffer): Promise<void> {
     this.#writing = this.#write(chunk);
     return this.#writing;

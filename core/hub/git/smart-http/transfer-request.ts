@@ -18,7 +18,7 @@ export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** Passes on nothing else of the client's header. */
+/** Nothing else of the client's header is passed on to git. */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -26,7 +26,7 @@ export function protocolEnvironment(header: string | undefined): Record<string, 
 
 export const isVersion2 = (environment: Record<string, string>): boolean => environment.GIT_PROTOCOL === "version=2";
 
-/** Responses to git are for this client only, and must not be cached. */
+/** The responses of git are for one client, and must not be cached. */
 export function answerHead(res: ServerResponse, contentType: string): void {
   res.writeHead(200, {
     "Content-Type": contentType,
@@ -38,18 +38,18 @@ export function answerHead(res: ServerResponse, contentType: string): void {
 
 export type TransferBody = {
   stream: Readable;
-  /** The stream ended at the limit. */
+  /** Whether the stream ended because of the limit. */
   isCut(): boolean;
-  /** Decompressed. */
+  /** The number of decompressed bytes. */
   receivedBytes(): number;
   /**
-   * A client that cannot finish sending does not read the response. The rest is not decompressed, because a few megabytes may become
-   * gigabytes (S137).
+   * Reads the rest, because a client that cannot finish sending does not read the response. The rest is not decompressed, because
+   * a few megabytes may become gigabytes (S137).
    */
   drop(): Promise<void>;
 };
 
-/** Bytes beyond the limit are read and dropped, so that the client reads the response. */
+/** Up to this many times the limit is read and dropped, because a client that still sends does not read the response. */
 const DROPPED_TIMES = 2;
 
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
@@ -96,7 +96,7 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
 
 function inflated(source: Readable): Gunzip {
   const gunzip = createGunzip();
-  // On any error the reader sees only the end of the stream.
+  // After any error, the reader sees only the end of the stream.
   gunzip.on("error", () => undefined);
   source.once("close", () => {
     if (!source.readableEnded) gunzip.destroy();
@@ -113,7 +113,7 @@ export const TOO_SLOW =
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
-/** A process that stops reading must not close the connection, which is still needed for the response. */
+/** If git stops reading, the connection must stay open for the response. */
 export function feed(body: TransferBody, stdin: Writable): void {
   const { stream } = body;
   stream.once("close", () => {
@@ -130,7 +130,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/** The author of an open pull request may push too. */
+/** The author of an open pull request may also push to its branch. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

@@ -13,7 +13,7 @@ export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
 export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
 export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
 
-/** All other refs are hidden, also refs that a later version may store (S137). */
+/** All other refs are hidden, including refs that a later version may store (S137). */
 const visibleRefs = [
   "transfer.hideRefs=refs",
   "transfer.hideRefs=!refs/heads",
@@ -32,7 +32,7 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** The memory of the machine, or of this process's container. */
+/** The memory of the machine, or the limit of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 export const fetchLimits = {
@@ -46,7 +46,7 @@ export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...memoryConfig,
   ...filters,
-  // Protocol version 2 always allows this, which partial clones need.
+  // Partial clones need this, and protocol version 2 always allows it.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 
@@ -61,7 +61,7 @@ export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes
   `receive.maxInputSize=${maxBytes}`,
   // Memory must not depend on the size of pushed files.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
-  // The event of a push survives a power failure, so the pushed data must as well.
+  // The event of a push survives a power failure, so the pushed data must survive too.
   "core.fsync=objects,derived-metadata,reference",
   "core.fsyncMethod=batch",
 ];

@@ -22,7 +22,7 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git serves a clone of this size before git's priority is lowered. */
+/** Git's priority is lowered only for larger clones. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 const ERROR_READ_MAX_MS = 10_000;
 
@@ -40,9 +40,9 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
       {
         ...fetchLimits,
         niceness: isAnonymous ? "idle" : 19,
-        // Many large clones that begin together would otherwise delay everybody else's small ones.
+        // Without lower priority, many large clones that begin together would delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Searching for deltas is expensive, so anonymous callers get only the existing ones.
+        // Searching for deltas is expensive, so anonymous callers get only existing deltas.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -60,7 +60,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
         });
-        // After the exit another process may get this pid.
+        // After the exit, another process may get this PID.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
@@ -80,8 +80,8 @@ const CHECK_OFTEN_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * A small repository can make git use a gigabyte, so all fetches share a limit (S137). Beyond the limit, the largest fetch of the caller
- * with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
+ * A small repository can make git use a gigabyte, so all fetches share a limit (S137). Beyond the limit, the largest fetch of the
+ * caller with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -92,7 +92,10 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param end is called with the bytes that the fetch held, once it is no longer counted @returns a function that stops counting */
+  /**
+   * @param end is called with the bytes that the fetch held, once it is no longer counted
+   * @returns a function that stops counting
+   */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);
@@ -101,7 +104,7 @@ export class FetchMemory {
   }
 
   #checkIn(ms: number): NodeJS.Timeout {
-    // Outside of any request's context, because this checks the fetches of all requests.
+    // The timer is outside of any request's context, because it checks the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#check(), ms).unref());
   }
 
@@ -111,7 +114,7 @@ export class FetchMemory {
     while (total(this.#fetches) > this.#maxBytes) {
       const fetch = this.#chooseToEnd();
       this.#forget(fetch);
-      // On SIGTERM, git at low priority would hold its memory for a while.
+      // After SIGTERM, git at a low priority would hold its memory for a while.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -138,7 +141,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Without mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
+/** Mapped packs do not count, because the kernel can reclaim them. On systems without /proc, the result is 0. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
@@ -149,7 +152,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 

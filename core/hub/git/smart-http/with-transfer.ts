@@ -18,13 +18,16 @@ export type Transfer = {
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** Long, because a client first reads from buffers on the way. */
+/** The time is long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** Long, because git computes for a minute before the first bytes of a large clone. */
+/** The time is long, because git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/** Waits until git has ended. @param limits override the usual ones, for tests */
+/**
+ * Waits until git has ended.
+ * @param limits override the usual limits, for tests
+ */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
@@ -74,7 +77,7 @@ export async function withTransfer(
     // Git must not hold the slot while it only computes and others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
-      // Paused output waits for the client or for its turn.
+      // Git cannot write while its output is paused for the client.
       isWaiting: () => !child.stdout.isPaused(),
       graceMs: Number.POSITIVE_INFINITY,
       wantedGraceMs: computeGraceMs,
@@ -99,11 +102,11 @@ export async function withTransfer(
 
 function end(child: GitProcess): void {
   closeInputs(child);
-  // Unread output keeps the stream from closing.
+  // The stream does not close before its output is read.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself and deletes the received objects, which a signal would leave behind.
+  // A push ends by itself and deletes the received objects, which SIGKILL would leave behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));
@@ -111,7 +114,7 @@ function end(child: GitProcess): void {
 
 const channelOf = ({ stdio }: GitProcess) => (stdio as unknown as (Duplex | undefined)[])[3];
 
-/** A waiting hook outlives git until our end of the channel is closed. */
+/** A waiting hook outlives git until this end of the channel is closed. */
 function closeInputs(child: GitProcess): void {
   child.stdin.destroy();
   channelOf(child)?.destroy();

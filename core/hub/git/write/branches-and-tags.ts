@@ -17,10 +17,10 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
-  /** By default the default branch. */
+  /** By default, this is the default branch. */
   startingPoint?: string | undefined;
   isEmpty?: boolean | undefined;
-  /** Without `startingPoint` and `isEmpty`, an existing branch stays unchanged. */
+  /** Without `startingPoint` and `isEmpty`, an existing branch does not change. */
   isOverwriting?: boolean | undefined;
 };
 
@@ -68,7 +68,7 @@ export async function createBranch(
   });
 }
 
-/** @param hold reserves storage for what `work` writes, until it is counted */
+/** @param hold reserves storage for what `work` writes, until that is counted */
 async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>, hold?: Hold): Promise<T> {
   try {
     const quarantine = await openQuarantine(path);
@@ -106,7 +106,7 @@ export async function deleteBranch(
 
 type NewTag = {
   tag: string;
-  /** By default the default branch. */
+  /** By default, this is the default branch. */
   revision?: string | undefined;
   message?: string | undefined;
 };
@@ -152,7 +152,7 @@ export async function deleteTag(
 /**
  * On the protected default branch, this requires the permission to remove the protection.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the commit and the full ref
+ * @returns the commit and the full name of the ref
  */
 export async function superSquash(
   actor: Actor,
@@ -177,7 +177,7 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // A squash can free storage, so the usual message is allowed when no storage is left.
+    // A squash can free storage, so one with the usual message is allowed even if no storage is left.
     const isFree = !message?.trim() && (await hasHistory(path, oldSha));
     const signature = await signatureOf(actor);
     const hold = isFree ? undefined : await holdStorage(repo.owner, Buffer.byteLength(text), "this commit's message");

@@ -11,7 +11,7 @@ import type { Import } from "./start-import.ts";
 export type Change =
   | { kind: "put"; path: string; blob: string }
   | { kind: "delete"; path: string; what: "file" | "folder" | "entry" }
-  /** @property commit the source; null = the commit's own parent */
+  /** @property from.commit the commit to copy from, or null for the new commit's parent */
   | { kind: "copy"; path: string; from: { path: string; commit: string | null } };
 
 export type CommitPlan = {
@@ -34,7 +34,8 @@ const STEPS_AT_ONCE = 500;
 const QUESTIONS_AT_ONCE = 1_000;
 
 /**
- * Git performs steps while answers arrive, so that many files need few round trips. @param name for a ref; a different one for each commit
+ * Git performs steps while answers arrive, so that many files need few round trips.
+ * @param name the branch that the import uses, different for each commit
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
@@ -67,7 +68,7 @@ async function perform(
   let checks: Promise<void>[] = [];
   const check = (path: string, verify: (entry: Entry | undefined) => void) => {
     const checked = git.ask(`ls ${quote(path)}`).then((line) => verify(parseEntry(line)));
-    // A later step may fail before this check is awaited.
+    // A later step may fail before anybody awaits this check.
     checked.catch(() => undefined);
     checks.push(checked);
   };
@@ -128,13 +129,13 @@ function missing(path: string): ServiceError {
   return new ServiceError("not_found", `${shownPath(path)} does not exist.`, wireCode && { wireCode });
 }
 
-/** `100644 blob <id>\t<path>`, or `missing <path>`. */
+/** A line is `100644 blob <id>\t<path>` or `missing <path>`. */
 function parseEntry(line: string): Entry | undefined {
   const [, mode, type, oid] = /^(\d{6}) (\w+) ([0-9a-f]{40})\t/.exec(line) ?? [];
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Paths contain no control characters. */
+/** Paths contain no control characters, so only quotes and backslashes are escaped. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;
@@ -164,10 +165,10 @@ export function tagMessage(message: string): string {
   return trimmed === "" ? "" : `${trimmed}\n`;
 }
 
-/** Git's format: `Name <address> seconds zone`. */
+/** The format is git's: `Name <address> seconds zone`. */
 export type Signature = string;
 
-/** A person's own email address is private, so the signature has an address that receives no messages. */
+/** A user's own email address is private, so the signature has an address that receives no messages. */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);
   const id = actorId(actor);
@@ -176,7 +177,7 @@ export async function signatureOf(actor: Actor): Promise<Signature> {
   return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
 }
 
-/** The address leads to no account. */
+/** The address of a job belongs to no account. */
 async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
   const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
   const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");

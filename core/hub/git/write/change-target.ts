@@ -33,7 +33,7 @@ export async function findCommit(repo: Repo, path: string, revision: string): Pr
   return sha;
 }
 
-/** The caller has checked that the actor may see the repository. */
+/** The caller must have checked that the actor may see the repository. */
 export async function resolveCommitTarget(
   actor: Actor,
   repo: Repo,
@@ -49,7 +49,7 @@ export async function resolveCommitTarget(
   const branch = revision.replace(/^refs\/heads\//, "");
   if (!isRefName(branch)) throw notFound("Revision");
   const ref = `refs/heads/${branch}`;
-  // A default branch without commits gets its first commit this way. Other branches must be created first.
+  // Only the default branch may get its first commit in this way. Other branches must be created first.
   if (branch !== repo.defaultBranch && !(await resolveRef(path, ref))) throw notFound("Revision");
   return ref;
 }

@@ -22,11 +22,11 @@ type LfsFile = Operation & { type: "lfsFile" };
 
 const OPERATIONS_PER_TURN = 128;
 const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
-// Git ignores longer lines, and git's fsck reports them as errors.
+// Git ignores longer lines, and its fsck reports them as errors.
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Holds only one content at a time.
+ * Holds only one content in memory at a time.
  * @param options.storeId the author's store of proposals, for the commits of a pull request
  * @param options.countContent throws if there is too much content
  */
@@ -80,7 +80,7 @@ export async function collectChanges(
   return collected;
 }
 
-/** Refuses the first files of a new repository as their commit would, before the repository is created. */
+/** Refuses files that a commit would refuse, before the new repository is created. */
 export async function checkFirstFiles(files: readonly { path: string; content: Uint8Array }[]): Promise<void> {
   const paths = new Set(files.map(({ path }) => path));
   const folders = new Folders();
@@ -169,12 +169,12 @@ function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string
 /** See docs/specification/repositories-and-git.md#commits-over-the-api. */
 export type Operation =
   | { type: "file"; path: string; content: Content }
-  /** A file in Git LFS, by the SHA-256 and with the size in bytes. */
+  /** A file in Git LFS. `oid` is the SHA-256 of its content. */
   | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }
   | { type: "deletedEntry"; path: string }
-  /** By default, from the branch itself. */
+  /** By default, `revision` is the branch itself. */
   | { type: "copyFile"; path: string; from: { path: string; revision?: string } };
 
 /** The most that one commit may contain (S138). */
@@ -182,5 +182,5 @@ export const OPERATIONS_MAX = 25_000;
 const PATHS_MAX_BYTES = 8 * 1024 * 1024;
 const FILE_MAX_MB = 10;
 
-/** In bytes. A larger file belongs in Git LFS. */
+/** The result is in bytes. A larger file belongs in Git LFS. */
 export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

@@ -9,7 +9,7 @@ import type { Collected } from "./collect-changes.ts";
 
 const isOutsider = async (actor: Actor, repo: Repo): Promise<boolean> => !(await may(actor, "repo.write", repoResource(repo)));
 
-/** @returns a function that throws ServiceError `storage_full` */
+/** @returns a function that throws ServiceError `storage_full` if there is too much content */
 export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: number) => void> {
   let left = (await isOutsider(actor, repo)) ? await authorShare(repo.owner) : Number.POSITIVE_INFINITY;
   return (bytes) => {
@@ -19,8 +19,8 @@ export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: n
 }
 
 /**
- * Deletions may free storage, so actors who may write can always make them. For others, folders count too, because a small request may
- * write a large folder.
+ * Actors who may write can always delete, because deletions may free storage. For others, folders count too, because a small
+ * request may write a large folder.
  */
 export async function holdCommit(
   actor: Actor,

@@ -31,8 +31,8 @@ export type NewCommit = {
   summary: string;
   description?: string | undefined;
   /**
-   * A SHA or its first digits, which must name the branch's latest commit. Null requires an empty branch. With `isPullRequest`, the commit
-   * at which the pull request starts.
+   * A SHA or its first digits, which must name the branch's latest commit. Null requires an empty branch. With `isPullRequest`,
+   * this is the commit at which the pull request starts.
    */
   parentCommit?: string | null | undefined;
   isPullRequest?: boolean;
@@ -41,7 +41,7 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** The branch's current commit if nothing was different. */
+  /** If nothing was different, this is the branch's current commit. */
   sha: string;
   ref: string;
   isNew: boolean;
@@ -51,7 +51,7 @@ export type Committed = {
 /** Only pushes, merges and other processes can get ahead of a commit. */
 const ATTEMPTS_MAX = 10;
 /**
- * The branch moves at the very end, so a commit exists whole or not at all.
+ * The branch moves at the very end, so either the whole commit exists or nothing.
  * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
  */
 export async function createCommit(
@@ -65,7 +65,7 @@ export async function createCommit(
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
-  // A commit holds a slot while contents arrive, and yields that slot if they come slowly (S137).
+  // A commit holds a slot while its contents arrive, and yields the slot if they come slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
   if (request) request.yields = slot.yields;
@@ -119,7 +119,7 @@ type Draft = {
   imports: Imports;
 };
 
-/** If another commit was faster, this one is rebuilt, unless a certain parent was required. */
+/** If another commit was faster, this one is built again, unless a certain parent was required. */
 async function addToBranch(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
   const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
   const num = numOfPullRequestRef(ref);
@@ -226,7 +226,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** Commits outside the branch's history could make removed content visible again. */
+/** Commits outside of the branch's history could make removed content visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);

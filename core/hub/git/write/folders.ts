@@ -13,7 +13,7 @@ export class Folders {
   /** @returns the new folders, the innermost first */
   add(path: string): string[] {
     const added: string[] = [];
-    // A known folder's own folders are known too.
+    // If a folder is known, all folders around it are known too.
     for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
       const folder = path.slice(0, at);
       if (this.#known.has(folder)) break;

@@ -27,7 +27,7 @@ type UploadPlan = {
   path: string;
   mode: "regular" | "lfs";
   isIgnored: boolean;
-  /** The blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
+  /** The blob's ID, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
   oid: string | undefined;
 };
 
@@ -45,7 +45,7 @@ const STARS_MAX = 10;
 /** Each `*` can multiply the time that git needs to match a path, so a limit on their number is not enough. */
 const MATCHING_MAX_MS = 5_000;
 
-/** @throws ServiceError `storage_full` for new files if no storage is left at all */
+/** @throws ServiceError `storage_full` if there are new files, and no storage is left at all */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
   const repo = await findRepo(actor, name);
@@ -76,7 +76,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Fails at once if the same match ran out of time recently (S137). */
+/** Fails at once if the same match recently ran out of time (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {
@@ -103,7 +103,7 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
   }
 }
 
-/** Only the deadline stops expensive patterns that are already in the repository. */
+/** Expensive patterns that are already in the repository are stopped only by the deadline. */
 function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";
@@ -138,13 +138,16 @@ function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): Uplo
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
 }
 
-/** A short line can keep git busy for hours, so call this in a slot for walks (S137). @param gitDirectory a quarantine */
+/**
+ * A short line can keep git busy for hours, so call this in a slot for walks (S137).
+ * @param gitDirectory a quarantine
+ */
 async function findIgnoredPaths(
   gitDirectory: string,
   paths: readonly string[],
   { gitIgnore, maxMs }: { gitIgnore: string; maxMs: number },
 ): Promise<ReadonlySet<string>> {
-  // Git requires a work tree. An empty one, so that git mistakes no path for an existing folder.
+  // Git requires a work tree. This one is empty, so that git mistakes no path for an existing folder.
   const workTree = join(gitDirectory, "work-tree");
   await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
   await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);
@@ -156,7 +159,7 @@ async function findIgnoredPaths(
     });
     return new Set(output.toString("utf8").split("\0").filter(Boolean));
   } catch (error) {
-    // Exits with 1 if no path is ignored.
+    // Git exits with 1 if no path is ignored.
     if (error instanceof GitFailed && error.status === 1) return new Set();
     throw error;
   }

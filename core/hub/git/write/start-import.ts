@@ -3,9 +3,9 @@ import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts"
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** @returns the blob's id */
+  /** @returns the blob's ID */
   writeBlob: (content: Content) => Promise<string>;
-  /** Several commands may be sent before the answers are awaited. */
+  /** Several commands may be sent before their answers are awaited. */
   ask: (command: string) => Promise<string>;
   send: (command: string) => void;
   end: () => Promise<void>;
@@ -18,11 +18,14 @@ const STDERR_MAX_CHARACTERS = 16_000;
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 
-/** @throws GitFailed or RanOutOfTime from every pending and later call once git has failed */
+/**
+ * After git has failed, every pending and later call throws.
+ * @throws GitFailed or RanOutOfTime
+ */
 export async function startImport(path: string): Promise<Import> {
   const child = await spawnGit(path, ARGS, LIMITS);
   let waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
-  // Unanswered questions start here, because removing the first element of an array would move all others (S137).
+  // Unanswered questions start at `next`, because removing the first element of an array would move all others (S137).
   let next = 0;
   let stderr = "";
   let marks = 0;
@@ -52,7 +55,7 @@ export async function startImport(path: string): Promise<Import> {
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // Split at line feeds only, because node:readline also ends a line at separators that a path may contain.
+  // Lines end at line feeds only. node:readline would also end a line at separators that a path may contain.
   let unfinished = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = (unfinished + text).split("\n");
@@ -96,7 +99,7 @@ export async function startImport(path: string): Promise<Import> {
           if (written > content.sizeBytes) break;
           await write(chunk);
         }
-        // Otherwise git would read the next command as the rest of the file.
+        // If the sizes differ, git would read the next command as a part of the file.
         if (written !== content.sizeBytes)
           throw new Error(`a file announced with ${content.sizeBytes} bytes had ${written} bytes`);
       }

@@ -28,7 +28,7 @@ type ListedLfsFile = {
 };
 
 /**
- * Only actors who may write see this list, which includes files that were removed from the history.
+ * The list includes files that were removed from the history, so only actors who may write can see it.
  * @param after the SHA-256 of the last file of the page before
  */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
@@ -52,8 +52,8 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 }
 
 /**
- * Deletes all of the files, or none if the history still refers to one. Xet chunks stay for a month, because clients may refer to them in
- * the next upload.
+ * Deletes either all of the files, or none if the history still refers to one. Xet chunks stay for a month, because clients may
+ * refer to them in the next upload.
  * @param actorNow resolves the actor again just before the deletion (S114)
  */
 export async function deleteLfsFiles(
@@ -77,11 +77,11 @@ export async function deleteLfsFiles(
     if (!current) throw notFound("Repository");
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository", tx });
     requireChangeable(current);
-    // While the row is locked no change of refs starts, and `changeRefs` refuses a change that was checked before.
+    // While the row is locked, no change of refs starts. `changeRefs` refuses a change that was checked before.
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
-    // The number of files alone is not enough, because one may have been deleted and another added by Xet.
+    // The number of files is not enough, because one may have been deleted and another added by Xet.
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");
@@ -104,12 +104,12 @@ function stillUsed(paths: readonly string[]) {
   );
 }
 
-/** @returns the objects' SHA-256 by the blobs' names */
+/** @returns the SHA-256 of each object, by the name of its pointer's blob */
 function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string, string>> {
   return walks.run(
     async () => {
       const blobs = new Map<string, string>();
-      // A longer limit would let a writer hold the slot for long (S137).
+      // With a longer limit, a writer could hold the slot for long (S137).
       const limits = { timeoutMs: WALK_MAX_MS, isLimited: true, niceness: 19 } as const;
       for await (const pointers of findPointers(path, `${path}/objects`, limits)) {
         for (const { blob, oid } of pointers) if (oids.has(oid)) blobs.set(blob, oid);
@@ -120,7 +120,7 @@ function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string
   );
 }
 
-/** @param args list `<name> <path>`, or entries of folders */
+/** @param args make git list `<name> <path>`, or entries of folders */
 async function pathsOf(path: string, args: readonly string[], blobs: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   if (blobs.size === 0) return paths;

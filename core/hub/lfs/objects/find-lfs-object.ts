@@ -15,7 +15,7 @@ export async function findLfsObject(repoId: string, oid: string, tx: Db = db()):
 
 const OIDS_PER_QUERY = 1_000;
 
-/** The first of several repositories has precedence. */
+/** If several repositories have the object, the first one in the list is used. */
 export async function findLfsObjects(
   repoIds: string | readonly string[],
   oids: readonly string[],

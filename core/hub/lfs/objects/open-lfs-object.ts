@@ -9,7 +9,10 @@ import { storageOf } from "../storage/storages.ts";
 
 const DOWNLOAD_SECONDS = 60 * 60;
 
-/** The caller has checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot meanwhile (S137). */
+/**
+ * The caller must have checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot meanwhile
+ * (S137).
+ */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
   oid: string,
@@ -23,7 +26,7 @@ export async function openLfsObject(
   return { size: object.size, stream: await storageOf(object.location).open(object.location, object.size, range) };
 }
 
-/** @returns undefined if we have to send the content ourselves */
+/** @returns undefined if this service has to send the content itself */
 export async function lfsDownloadUrl(
   repo: Pick<Repo, "id">,
   oid: string,

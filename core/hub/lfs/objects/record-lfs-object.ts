@@ -8,12 +8,15 @@ import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Call this before content is stored. */
+/** Call this before content is stored, so that the sweep finds content that no repository refers to. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/** From then on no client gets URLs with which it could replace the content. @returns the new id of the reservation */
+/**
+ * After this call, no client gets a URL with which it could replace the content.
+ * @returns the new ID of the reservation
+ */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -24,7 +27,7 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * The caller has verified the hash. The location's lock is needed for the first and the last reference to a location, so that the sweep
+ * The caller has verified the hash. The first and the last reference to a location need the location's lock, so that the sweep
  * deletes no new content.
  * @param keep moves the content to the location
  */
@@ -41,9 +44,9 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // Last, because inTransaction may repeat this function, and `keep` cannot be repeated.
+    // `keep` comes last, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
     await keep?.();
-    // If the same object was uploaded twice at once, the content of this upload may be the leftover.
+    // If the same object was uploaded twice at once, the content of this upload may be left over.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
@@ -83,7 +86,10 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/** A repeated request makes no second reservation. @param newLocation if there is none yet */
+/**
+ * A repeated request makes no second reservation.
+ * @param newLocation is used if the reservation has no location yet
+ */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})
@@ -97,7 +103,7 @@ export async function noteUploadId(holdId: string, before: string | null, upload
   return count > 0;
 }
 
-/** Held until the transaction ends. */
+/** The lock is held until the transaction ends. */
 export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`lfs ${location}`}, 0))`;
 }
@@ -106,7 +112,7 @@ export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // Checks storage again, because the batch answer may be a day old.
+  // Reserves storage again, because the answer to the batch request may be a day old.
   const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();

@@ -20,11 +20,11 @@ export async function prepareRemoval(repoId: string, oids: readonly string[]): P
   return { oids, hashes, xorbs: [...(await xorbsOnlyOf(repoId, hashes))], filesBefore };
 }
 
-/** New Xet files may consist of the same xorbs. Call this while the repository's row is locked. */
+/** Call this while the repository's row is locked. New Xet files may consist of the xorbs that would be removed. */
 export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Removal): Promise<boolean> =>
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 
-/** The repository's row is locked. */
+/** The caller must have locked the repository's row. */
 export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {
   const repoId = repo.id;
   await tx.xetChunk.deleteMany({ where: { repoId, fileHash: { in: hashes } } });
@@ -40,8 +40,9 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
 }
 
 /**
- * Only the last copy counts: otherwise a member could fill an organization's storage with deleted copies. Unknown copies do not count, so
- * that nobody learns of them (S136). Locks all copies in order, so that one of two simultaneous deletions is the last.
+ * Only the last copy counts. Otherwise a member could fill an organization's storage with deleted copies. Unknown copies do not
+ * count, so that nobody learns of them (S136). All copies are locked in order, so that one of two simultaneous deletions is the
+ * last.
  */
 async function bytesOnlyHere(
   tx: Db,

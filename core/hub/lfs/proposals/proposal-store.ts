@@ -11,7 +11,10 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 /** A store has one user's uploads for pull requests to one repository, and is a row of `repo` without a URL (decision 038). */
 const STORE_TYPE = "proposals";
 
-/** A store has the name of the repository. @param ref for a branch or a tag, only actors who may write may upload */
+/**
+ * A store has the name of its repository.
+ * @param ref a branch or a tag, for which only actors who may write may upload
+ */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
   if (await may(actor, "repo.write", resource)) return repo;
@@ -44,7 +47,10 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/** Call this at each use of an upload URL or token (S135). @param id of a repository or a store */
+/**
+ * Call this at each use of an upload URL or token (S135).
+ * @param id the ID of a repository or a store
+ */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");

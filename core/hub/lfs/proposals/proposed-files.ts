@@ -8,7 +8,7 @@ import { copyLfsObjects } from "../objects/copy-lfs-objects.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { dropFiles } from "./drop-files.ts";
 
-/** `blob` is the pointer's name in git. */
+/** `blob` is the ID of the pointer's blob in git. */
 export type ProposedPointer = { blob: string; oid: string };
 
 /** A push of a few megabytes may contain a million pointers, which no quota counts (S137). */
@@ -28,12 +28,12 @@ export async function claimFiles(
   if (pointers.length === 0) return;
   if (pointers.length > POINTERS_MAX) throw tooMany();
   const oids = [...new Set(pointers.map(({ oid }) => oid))];
-  // Locked, so that the sweep does not remove them at this moment.
+  // The rows are locked, so that the sweep does not remove the objects at this moment.
   const there = await tx.$queryRaw<{ oid: string }[]>`
     SELECT oid FROM lfs_object WHERE repo_id = ${storeId ?? ""} AND oid = ANY (${oids}) ORDER BY oid FOR KEY SHARE`;
   if (storeId === undefined || there.length < oids.length)
     throw invalidRequest("Some large files of this commit are no longer stored. Upload them again.");
-  // The row may exist without a store, if the commits of this pull request were deleted in between.
+  // The row may exist without a store, if the commits of this pull request were deleted meanwhile.
   await tx.$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT DISTINCT ${repoId}::text, ${num}::int, blob, oid, ${storeId}::text
@@ -45,7 +45,7 @@ export async function claimFiles(
   if ((total?.count ?? 0) > POINTERS_MAX) throw tooMany();
 }
 
-/** Includes objects of pull requests. */
+/** Also finds objects of pull requests. */
 export async function findReadableLfsObject(repoId: string, oid: string): Promise<StoredLfsObject | undefined> {
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
@@ -65,7 +65,10 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/** Call this before branches or tags get commits of a pull request. @param quarantine a folder with objects that git does not find yet */
+/**
+ * Call this before branches or tags get commits of a pull request.
+ * @param quarantine a folder with objects that git does not find yet
+ */
 export async function adoptFiles(
   repo: { id: string },
   path: string,
@@ -93,7 +96,10 @@ export async function adoptFiles(
 
 const MANY_OBJECTS = 2_000;
 
-/** A look-up for each batch would take too long for a large push, just because a stranger has opened a pull request. */
+/**
+ * One walk finds all of them. A lookup for each batch of a large push would take too long, just because a stranger has opened a
+ * pull request.
+ */
 async function findMerged(
   repoId: string,
   path: string,
@@ -112,7 +118,7 @@ async function findMerged(
     const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
     for (const oid of oids) merged.add(oid);
   };
-  // The options are arguments, because before version 2.42 git reads none from the input.
+  // The options are arguments, because git before version 2.42 reads no options from the input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
     input: `${tips.join("\n")}\n`,
     ...(quarantine && { env: quarantined(path, quarantine) }),
@@ -165,7 +171,7 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
 
 export const RELEASED_MAX = 10_000;
 
-/** The rows stay, because other commits may contain the same pointers, unless there are too many (S137). */
+/** The rows stay, because other commits may contain the same pointers. If there are too many rows, they are deleted (S137). */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;
   const { count } = await tx.proposedFile.updateMany({ where: { repoId, num: { in: [...nums] } }, data: { storeId: null } });

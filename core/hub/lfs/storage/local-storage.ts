@@ -10,7 +10,7 @@ import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type
 
 const PREFIX = "local:";
 
-/** Stores objects by content, so that equal content of several repositories is stored once. */
+/** Objects are stored by content, so that equal content of several repositories is stored once. */
 export const localStorage: LfsStorage = {
   newLocation: (_repoId, oid) => PREFIX + oid,
   receive,

@@ -56,7 +56,7 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
-/** Objects have up to 50 GB. Callers wait long, because clients do not retry after 503. */
+/** An object may have 50 GB. Callers wait long, because clients do not retry after 503. */
 const reads = fairQueue({ name: "lfs_verifications", slots: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
 const SILENCE_MAX_MS = 60_000;
 
@@ -76,7 +76,7 @@ async function verify(
   if (!head) return undefined;
   if (head.ContentLength !== size)
     throw invalidRequest(`The content has ${head.ContentLength} bytes, not the announced ${size}.`);
-  // For an upload in parts, S3's checksum is a hash of hashes.
+  // For an upload in parts, S3's checksum is a hash of hashes, so the content is read.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
   const { sha256, etag } = await reads.run(
     () => readHash(location, silenceMaxMs),
@@ -90,7 +90,7 @@ async function verify(
       Bucket: bucket,
       Key: keyOf(spare),
       CopySource: `${bucket}/${Key}`,
-      // Only the version that was read, in case somebody replaces the object now.
+      // Only the version that was read is copied, in case somebody replaces the object now.
       CopySourceIfMatch: etag,
     }),
   );

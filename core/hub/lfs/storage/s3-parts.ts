@@ -4,7 +4,9 @@ import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** The upload is already over, or the service does not know the operation and cleans up by itself. */
+/**
+ * 404 means that the upload is already over. With 405 or 501, the storage does not know the operation, and cleans up by itself.
+ */
 const NOT_THERE = new Set([404, 405, 501]);
 /** One response contains a URL for each part. */
 const PARTS_MAX = 1_000;
@@ -68,7 +70,7 @@ export async function joinParts(
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...object, UploadId: uploadId, MultipartUpload: { Parts } }));
   } catch (error) {
     const status = s3Status(error);
-    // After a lost response, the parts are joined already.
+    // The parts were joined already, and the response was lost.
     if (status === 404 && (await exists(location))) return;
     if (status && status < 500) {
       throw new ServiceError("invalid_request", "Parts of the file are missing. Upload it again.", { cause: error });

@@ -13,7 +13,7 @@ export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
   asked: string[];
-  /** Returns true if the function has answered the request. */
+  /** `look` returns true if it has answered the request. */
   intercept(look: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined): void;
   stop(): Promise<void>;
 };

@@ -22,7 +22,7 @@ const AT_ONCE = 16;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
-/** Unchecked oids and sizes, because each object gets an answer of its own. */
+/** The OIDs and sizes are unchecked, because each object gets an answer of its own. */
 type Batch = {
   operation: "download" | "upload";
   transfers?: readonly string[];
@@ -36,7 +36,7 @@ type BatchObject = { oid: string; size: number; authenticated?: true; actions?: 
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
 /**
- * An upload is needed even if another repository has the object, because knowing a hash proves nothing.
+ * Even if another repository has the object, the client must upload it, because knowing a hash proves nothing.
  * @throws ServiceError `storage_full` if not all objects fit, because a push that lacks one file is useless
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
@@ -66,7 +66,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   return { transfer, objects, hash_algo: "sha256" };
 }
 
-/** Content that passes through us reserves storage later, when the upload begins. */
+/** Content that passes through this service reserves storage later, when the upload begins. */
 async function requireRoomFor(
   repo: Repo,
   wanted: Batch["objects"],
@@ -98,7 +98,7 @@ async function answerObject(
   stored: ReadonlyMap<string, StoredLfsObject>,
   { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
-  // Another value than a string or a number might not convert to a string (S51).
+  // A value that is neither a string nor a number might not convert to a string (S51).
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: typeof oid === "string" ? oid : "",
     size: typeof size === "number" ? size : 0,

@@ -38,7 +38,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of the object was finished first.
+  // Another upload of the object was finished first, so this upload's parts are not needed.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await finishOnce(transfer, finish, forget);
 }
@@ -46,7 +46,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const running = new Map<string, Promise<void>>();
 
 /**
- * Each request would read up to 50 GB from the bucket, so concurrent ones share one result (S137).
+ * Each request would read up to 50 GB from the bucket, so concurrent requests share one result (S137).
  * @param ifPresent runs instead if the repository already has the object
  */
 async function finishOnce(
@@ -65,7 +65,7 @@ async function finishOnce(
   return work;
 }
 
-/** Others can wait for this work too, so it continues if the first client disconnects. */
+/** Other requests may wait for this work too, so it continues if the first client disconnects. */
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -80,7 +80,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Anybody with the URL can send this request any number of times, so this check precedes the reading (S137).
+  // Anybody with the URL can send this request any number of times, so this check comes before the content is read (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -92,7 +92,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // No new upload can use this content, which the sweep would leave for two days.
+    // No new upload can use this content, and the sweep would leave it for two days.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -101,10 +101,13 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each deletion holds a database connection, and together they must not hold the whole pool (S137). */
+/** Each deletion holds a database connection, and all of them together must not use up the pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/** Another request may be finishing the same upload. @param options.isFinal whether the upload's URLs have stopped working */
+/**
+ * Keeps the content while another request may be finishing the same upload.
+ * @param options.isFinal whether the upload's URLs have stopped working
+ */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

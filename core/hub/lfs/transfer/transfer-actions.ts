@@ -14,10 +14,10 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is the extension of the public hub's clients. */
+/** `multipart` is an extension of the public hub's clients. */
 export type TransferKind = "basic" | "multipart";
 
-/** In a basic upload, the clients that offer `multipart` would send no checksum header and not report the end. */
+/** Clients that offer `multipart` get it, because in a basic upload they would send no checksum header and not report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
   // Clients that offer Xet do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";

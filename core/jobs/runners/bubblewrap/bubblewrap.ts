@@ -57,12 +57,12 @@ const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind:
 
 /**
  * In the first moments, bwrap does not end with its parent, so the command waits for the worker's permission. When memory is
- * short, the kernel should kill the command first.
+ * short, the kernel should kill the command before the worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
-/** The environment comes last, because a variable could load a library into these programs. */
+/** The environment is set last, because a variable could load a library into these programs. */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
@@ -122,14 +122,14 @@ class Sandboxed {
       );
     });
     const exited = this.#run().finally(async () => {
-      // No other task may get the UID while a process of this one runs.
+      // No other task may get the UID while a process of this task runs.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
     return { exited, kill: () => this.#kill() };
   }
 
-  /** Call this while the command still waits. */
+  /** Call this while the command still waits for permission. */
   async #enterCgroup(): Promise<void> {
     if (!this.#cgroup) return;
     await this.#hasFirst.promise;
@@ -203,7 +203,7 @@ class Sandboxed {
     }
   }
 
-  /** A task with many processes must not keep the worker busy, so the pauses grow with the time of a check. */
+  /** The pauses grow with the time of a check, because a task with many processes must not keep the worker busy. */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -217,7 +217,7 @@ class Sandboxed {
           }
           seenAt = performance.now();
         } catch {
-          // The first process may just have ended. A sandbox that cannot be measured must not continue.
+          // Measuring fails if the first process has just ended. A sandbox that cannot be measured for longer must not continue.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "its memory use cannot be measured";
             this.#kill();
@@ -236,7 +236,7 @@ class Sandboxed {
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;
   }
 
-  /** A signal to bwrap would end bwrap and kill the command at once. */
+  /** The signal goes to the command, because bwrap would end and kill the command at once. */
   async #terminate(): Promise<void> {
     if (this.#firstPid === undefined) return this.#kill();
     const grace = setTimeout(() => this.#kill(), this.#task.graceMs ?? GRACE_MS);

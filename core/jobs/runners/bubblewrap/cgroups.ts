@@ -16,8 +16,7 @@ import {
 } from "./task-cgroup.ts";
 
 /**
- * A cgroup also counts sockets, pipes and shared pages. The service can create cgroups as root, or with `Delegate=yes` of
- * systemd.
+ * A cgroup also counts sockets, pipes and shared pages. The service can create cgroups as root, or with systemd's `Delegate=yes`.
  */
 export type Cgroups = {
   version: 1 | 2;
@@ -29,13 +28,13 @@ export type Cgroups = {
 type Control = "memory" | "pids" | "cpu";
 const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
-/** All tasks together get half as much as the service. In version 1, each thread of the service has a weight of 1024. */
+/** All tasks together get half as much CPU time as the service. In version 1, each thread of the service has a weight of 1024. */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
 const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
 const PERIOD_MICROSECONDS = 100_000;
 const BWRAP_PROCESSES = 2;
 const TASKS = "keyhook-tasks";
-/** In version 2, a group with processes cannot limit groups below, so the service moves into this group. */
+/** In version 2, a group with processes cannot limit the groups below it, so the service moves into this group. */
 const SERVICE = "keyhook-service";
 
 let found: Promise<Cgroups | { reason: string }> | undefined;
@@ -53,7 +52,7 @@ async function find(): Promise<Cgroups | { reason: string }> {
   const cgroups = one && !("reason" in one) ? one : two;
   if ("reason" in cgroups) return cgroups;
   await sweep(cgroups.parents);
-  // Failures must show now, not when a task starts.
+  // Failures must show now, and not when a task starts.
   const trial = await cgroups.make("trial", { memoryBytes: 64 * 1024 ** 2, processes: 16, cpus: 1 });
   await trial.remove();
   return cgroups;
@@ -133,7 +132,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   };
 }
 
-/** The cgroup must have no processes except the service's. */
+/** The cgroup must contain only the service's processes. */
 async function moveService(base: string, enabled: string): Promise<void> {
   const service = join(base, SERVICE);
   await mkdir(service, { recursive: true });
@@ -173,7 +172,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
       const directories = await makeDirectories(parents, id);
       const of = (control: Control) => directories[parents.indexOf(parentOf.get(control) ?? "")] ?? "";
       const memory: Record<string, string> = { "memory.limit_in_bytes": String(memoryBytes) };
-      // A kernel that does not count swap must not use swap.
+      // If the kernel does not count swap, tasks must not use it.
       if (existsSync(join(of("memory"), "memory.memsw.limit_in_bytes")))
         memory["memory.memsw.limit_in_bytes"] = String(memoryBytes);
       else memory["memory.swappiness"] = "0";

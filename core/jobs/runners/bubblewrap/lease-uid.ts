@@ -10,12 +10,13 @@ export class NoUidLeft extends Error {
 
 /**
  * Two tasks with one UID could look into each other's processes. A lease is an abstract Unix socket, which the kernel frees when
- * the worker dies. @throws NoUidLeft
+ * the worker dies.
+ * @throws NoUidLeft if all UIDs are leased
  */
 export async function leaseUid(): Promise<UidLease> {
   const { first, last } = env().JOBS_UIDS;
   const count = last - first + 1;
-  // A process that is still ending may have the UID that was released last.
+  // The search begins at a random UID, because a process that is still ending may have the UID that was released last.
   const begin = randomInt(count);
   for (let i = 0; i < count; i++) {
     const lease = await take(first + ((begin + i) % count));

@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 function needsCgroup({ skip }: TestContext): Cgroups {
   if (!("reason" in cgroups)) return cgroups;
-  // These errors mean that the kernel rejects our use of cgroups.
+  // These errors mean that the kernel rejects how the service uses cgroups.
   expect(cgroups.reason).not.toMatch(/EINVAL|EBUSY|ERANGE/);
   return skip(cgroups.reason);
 }

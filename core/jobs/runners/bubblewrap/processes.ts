@@ -26,11 +26,12 @@ export function kill(pid: number): void {
 const FILE_BYTES = 1024;
 
 /**
- * @param pid of the sandbox's first process @param writable the sandbox's file systems in memory @throws when memory cannot be
- * read, or the sandbox is gone
+ * @param pid the sandbox's first process
+ * @param writable the sandbox's file systems in memory
+ * @throws Error if memory cannot be read, or the sandbox is gone
  */
 export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
-  // A walk from parent to child would miss what a thread has started.
+  // All processes are listed, because a walk from parent to child would miss what a thread has started.
   const processes = `/proc/${pid}/root/proc`;
   const pids = (await readdir(processes)).filter((name) => /^\d+$/.test(name));
   const files = await filesIn(writable.map((path) => `/proc/${pid}/root${path}`));

@@ -9,9 +9,9 @@ import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 import { leaseUid, type UidLease } from "./lease-uid.ts";
 
-/** These directories must not contain secrets. */
+/** None of these directories may contain secrets. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
-/** No file here may contain passwords, keys, or names of hosts in this network. */
+/** None of these files may contain passwords, keys, or names of hosts in this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",
@@ -35,11 +35,11 @@ export const START_SCRIPT = "/run/start";
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
-  /** Undefined if the service is not root: then bwrap creates a user namespace. */
+  /** Undefined if the service does not run as root. Then bwrap creates a user namespace. */
   uid: number | undefined;
   writable: readonly string[];
   arguments: string[];
-  /** Call this once the sandbox has opened the files, so that no secret outlives a killed process. */
+  /** Call this when the sandbox has opened the files, so that no secret outlives a killed process. */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
@@ -77,7 +77,7 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
   }
 }
 
-/** Anyone who reaches a Space's socket can pose as the app. */
+/** Only this group may enter, because anyone who reaches a Space's socket can pose as the app. */
 async function allowGroupToEnter(path: string, gid: number): Promise<void> {
   await chown(path, process.getuid?.() ?? 0, gid);
   await chmod(path, 0o710);
@@ -94,7 +94,7 @@ async function openNetwork(task: Task, directory: string): Promise<EgressProxy> 
   return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
-/** The script is a file, because every user of this machine can read command lines. */
+/** The script is in a file, because every user of this machine can read command lines. */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
     PATH,
@@ -106,7 +106,7 @@ function startScript({ environment, payload, network }: Task): string {
     ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`);
-  // The relay starts before the environment is set, and not as a child of the command.
+  // The relay starts before the environment is set, and is not a child of the command.
   const relay = `(exec node ${RELAY} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
   return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${relay}` : ""}${lines.join("")}exec "$@"\n`;
 }
@@ -118,7 +118,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The job reaches others only through a socket.
+    // The job has no network of its own. It reaches others only through a socket.
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
@@ -133,7 +133,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),
     ...(task.socketDirectory ? ["--ro-bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
-    // bwrap's own root and /dev have no size limit.
+    // bwrap's own root and /dev are made read-only, because their size is not limited.
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKING_DIRECTORY],
   ];
 }

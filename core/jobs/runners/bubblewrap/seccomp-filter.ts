@@ -89,7 +89,7 @@ const architectures = {
   arm64: { audit: 0xc00000b7, socket: 198, vhangup: 58 },
 } as const;
 
-/** These are local, IPv4, IPv6 and netlink. AF_VSOCK would reach the host of a virtual machine. */
+/** Local sockets, IPv4, IPv6 and netlink. AF_VSOCK would reach the host of a virtual machine. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
 const LOAD_WORD = 0x20;
@@ -102,12 +102,15 @@ const FIRST_ARGUMENT = 16;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const REFUSE = 0x00050000 | 1; // EPERM
-/** Higher numbers are x86-64's second table, which could bypass the filter of the first. */
+/** Higher numbers belong to x86-64's second table of calls, which could bypass the filter of the first. */
 const X32 = 0x40000000;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/** Calls of another architecture end the process. @param isCounted without a cgroup, memory is counted by processes */
+/**
+ * A call of another architecture ends the process.
+ * @param isCounted true without a cgroup, where memory is counted by processes
+ */
 export function seccompFilter({ isCounted }: { isCounted: boolean }, arch: string = process.arch): Buffer {
   if (arch !== "x64" && arch !== "arm64") return Buffer.alloc(0);
   const { audit, socket } = architectures[arch];

@@ -6,13 +6,13 @@ import { log } from "../../../log.ts";
 import { isAlive, kill, ownStartTime } from "./processes.ts";
 
 export type Cgroup = {
-  /** Processes that these processes start later are in the group too. */
+  /** Processes that these start later are in the group too. */
   enter(pids: readonly number[]): Promise<void>;
   wasOutOfMemory(): Promise<boolean>;
   remove(): Promise<void>;
 };
 
-/** Other workers see by the PID whether this worker is gone. */
+/** The name contains this worker's PID, by which other workers see whether this worker is gone. */
 export async function makeDirectories(parents: readonly string[], id: string): Promise<string[]> {
   const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
   const directories = parents.map((parent) => join(parent, name));
@@ -26,8 +26,8 @@ export async function limitGroup(directories: string[], files: Record<string, st
     for (const [at, values] of files.entries())
       for (const [name, value] of Object.entries(values)) {
         // Version 1 rejects a quota larger than the quota of the service's container, which applies anyway.
-        const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
-        await writeKernelFile(join(directories[at] ?? "", name), value).catch(isRefused);
+        const ignoreTooLarge = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
+        await writeKernelFile(join(directories[at] ?? "", name), value).catch(ignoreTooLarge);
       }
   } catch (error) {
     await remove();
@@ -79,13 +79,13 @@ async function removeGroups(directories: readonly string[]): Promise<void> {
 
 export async function processesOf(directory: string): Promise<number[]> {
   const pids = (await readKernelFile(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
-  // 0 is a process of another container.
+  // A PID of 0 belongs to a process of another container.
   return pids.filter((pid) => pid > 0);
 }
 
 export const readKernelFile = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** The flag never creates a file. */
+/** The flag `r+` never creates a file. */
 export function writeKernelFile(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

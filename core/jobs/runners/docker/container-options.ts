@@ -2,7 +2,7 @@ import type Docker from "dockerode";
 import type { Limits } from "../runner.ts";
 
 const OPEN_FILES = 4_096;
-/** For engines without a pids cgroup. The kernel counts a user's processes over all containers. */
+/** The limit for engines without a pids cgroup, where the kernel counts a user's processes over all containers. */
 const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
 const BYTES_PER_FILE = 2_048;
@@ -40,7 +40,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(limits.cpus * 1e9),
       ShmSize: 64 * MEBIBYTE,
-      // When memory is short, the kernel should kill the command first.
+      // When memory is short, the kernel should kill the command before the service.
       OomScoreAdj: 1000,
       Ulimits: [
         { Name: "core", Soft: 0, Hard: 0 },

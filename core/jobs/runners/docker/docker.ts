@@ -47,7 +47,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeftovers(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Claims are older than the containers created under them, so they are read after the list.
+    // Claims are older than the containers created under them, so they are read after the list of containers.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);
@@ -61,7 +61,7 @@ async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const { containers, volumes } = await listLeftovers(engine, id);
-      // An engine does not remove a container whose network another one uses, so the link is last.
+      // An engine does not remove a container whose network another container uses, so the link comes last.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
       for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
@@ -91,7 +91,7 @@ class ContainerRun {
   async exit(): Promise<Exit> {
     const { image, id } = this.#task;
     try {
-      // A Space always has one ID, so a dead worker's containers would have the names of the new ones.
+      // A Space always has the same ID, so a dead worker's containers would have the names of the new ones.
       await removeAll(this.#engine, id);
       if (image === undefined) this.#task.onNote(`The job has no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
       const imageId =
@@ -121,8 +121,8 @@ class ContainerRun {
   }
 
   /**
-   * The engine may be on another machine, and cannot write into a read-only container. So a container that never starts fills
-   * volumes.
+   * The engine may be on another machine, and cannot write into a read-only container. So volumes are filled by a container that
+   * never starts.
    */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
@@ -205,7 +205,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that can no longer be reached is restarted.
+    // A Space that can no longer be reached is ended, so that it restarts.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
@@ -256,7 +256,7 @@ async function withPayload(payload: string, work: (directory: string) => Promise
 }
 
 async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
-  // Files private to the service must be readable in the container.
+  // Files that only the service can read must be readable in the container.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));
@@ -265,12 +265,12 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
     // Podman accepts a truncated archive without an error. Exit code 1 only means that a file changed meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
-    // An engine that rejects the archive does not read it to its end, and tar would wait.
+    // An engine that rejects the archive does not read it to its end, so tar would wait.
     tar.kill();
   }
 }
 
-/** The user does not see the engine's messages about the engine and its machine. */
+/** The user does not see the engine's messages, which are about the engine and its machine. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImageRefused) return error.message;
   log().warn({ err: error }, "the container engine could not run a job");

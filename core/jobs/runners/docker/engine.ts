@@ -16,7 +16,7 @@ export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [
 
 type Leftovers = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
 
-/** One filter only, because Podman lists volumes with any of several labels. */
+/** There is only one filter, because Podman lists volumes that have any of several labels. */
 export async function listLeftovers(engine: Docker, task?: string): Promise<Leftovers> {
   const filters = { label: [`${SERVICE}=${serviceMark()}`] };
   const containers = await engine.listContainers({ all: true, filters });
@@ -39,7 +39,7 @@ export async function isPodman(engine: Docker): Promise<boolean> {
   return Components.some(({ Name }) => Name.startsWith("Podman"));
 }
 
-/** dockerode would write its own options into the container's input. */
+/** Does not use dockerode, which would write its own options into the container's input. */
 export function attachAll(containerId: string): Promise<Duplex> {
   const path = `/containers/${containerId}/attach?stream=1&stdin=1&stdout=1&stderr=1`;
   const headers = { connection: "Upgrade", upgrade: "tcp" };
@@ -74,7 +74,7 @@ const KINDS = ["stdin", "stdout", "stderr"] as const;
 
 type Frame = { stream: "stdout" | "stderr"; bytes: Buffer };
 
-/** A frame may be of any length, and is never buffered whole. */
+/** A frame may have any length, so frames are never buffered whole. */
 export async function* framesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0);
   let current: { stream: Frame["stream"] | undefined; left: number } | undefined;

@@ -10,7 +10,7 @@ export class ImageRefused extends Error {
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** Registries limit requests. */
+/** How long the ID that a name stands for is remembered, because registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
 const RECENTLY_USED_SECONDS = 120;
@@ -20,8 +20,8 @@ const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
 /**
- * The ID is a hash, so the inspected image is the one that runs. A local image of that name may be the operator's own, so the
- * registry is asked.
+ * The ID is a hash, so the inspected image is the one that runs. The registry is asked, because a local image with this name may
+ * be the operator's own.
  */
 export async function provideImage(
   engine: Docker,
@@ -43,7 +43,7 @@ export async function provideImage(
   return id;
 }
 
-/** This image is never removed. */
+/** The image for jobs without one, which is never removed. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
@@ -69,7 +69,7 @@ const isThere = async (engine: Docker, id: string): Promise<boolean> =>
   (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
 
 async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
-  // Each running pull reserves the maximum size of an image.
+  // Each running pull reserves the largest size of an image.
   const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
   const { name } = full;
   pullsUnderWay++;
@@ -133,7 +133,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
           if (message.error !== undefined) throw new Error(message.error);
           if (message.id && message.progressDetail?.total) sizes.set(message.id, message.progressDetail.total);
         }
-        // An engine may not report sizes before it unpacks, so the size is also checked afterwards.
+        // The size is checked again afterwards, because an engine may report no sizes before it unpacks.
         isTooLarge = [...sizes.values()].reduce((sum, size) => sum + size, 0) > env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
         if (isTooLarge) break;
       }
@@ -146,7 +146,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     log().warn({ err: error, image: name }, "an image could not be pulled");
     // An error without a status means that no engine answers at the socket.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
-    // The registry's response is left out, because it could come from a host that the user cannot reach.
+    // The registry's response is left out, because it may come from a host that the user cannot reach.
     throw new ImageRefused(
       `The image ${name} could not be pulled: it does not exist, is not public, or its registry refused it. The service's log has details.`,
     );
@@ -154,7 +154,10 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
   if (isTooLarge) throw tooLarge(name);
 }
 
-/** The last use is stored as a tag in the engine, which all workers share. An image without such a tag is not ours and stays. */
+/**
+ * A tag in the engine stores the last use, because all workers share the engine. An image without such a tag is not this
+ * service's, and stays.
+ */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;
 
@@ -198,7 +201,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // A container uses this image (409).
+      // 409 means that a container uses the image.
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

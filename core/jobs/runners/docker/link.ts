@@ -24,7 +24,9 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * The task's container has no network, so the worker decides which addresses are reached. @param options of the link's container
+ * A link is a container beside the task's container, whose relay passes the task's connections to this worker. The task's
+ * container has no network, so the worker decides which addresses are reached.
+ * @param options of the link's container
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);

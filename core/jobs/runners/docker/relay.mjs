@@ -1,5 +1,5 @@
 /**
- * Plain JavaScript on Node's own modules, because the container contains no other code of ours. Usage: node relay.mjs
+ * Plain JavaScript on Node's own modules, because the container contains no other code of this service. Usage: node relay.mjs
  * <name>=<port or path> [...]
  */
 import { chmodSync } from "node:fs";
@@ -23,7 +23,7 @@ for (const [name, address] of endpoints) {
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// Opened last, because this connection tells the worker that the endpoints are ready.
+// This connection is opened last, because it tells the worker that the endpoints are ready.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));

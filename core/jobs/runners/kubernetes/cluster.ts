@@ -20,7 +20,7 @@ export async function connect(): Promise<Cluster> {
     namespace,
     core: config.makeApiClient(client.CoreV1Api),
     networking: config.makeApiClient(client.NetworkingV1Api),
-    // In the client's own function, an error in the middle of the stream would end the process.
+    // Does not use the client's own function, where an error in the middle of the stream would end the process.
     async followLog(pod, container, signal) {
       const server = config.getCurrentCluster()?.server;
       if (!server) throw new Error("no cluster is configured");

@@ -60,7 +60,10 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
   await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
 }
 
-/** An older version may have created the policy with fewer addresses. A second policy cannot take back what the first allows. */
+/**
+ * An older version may have created the policy with fewer addresses. It is replaced, because a second policy cannot take back
+ * what the first allows.
+ */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
   await networking.replaceNamespacedNetworkPolicy({ name: body.metadata?.name ?? "", namespace, body });
@@ -86,7 +89,7 @@ class PodRun {
       if (this.#task.image === undefined) this.#task.onNote(`The job has no image: it runs in ${imageOf(this.#task)}.`);
       return await this.#run();
     } catch (error) {
-      // The answer may describe quotas and policies, which only the operator may know.
+      // Only the log gets the answer, which may describe quotas and policies of the operator.
       const answer = isAnswer(error) ? messageOf(error) : undefined;
       log().warn({ err: error, runId: this.#task.id, answer }, "the cluster could not run a job");
       const reason =
@@ -171,7 +174,7 @@ class PodRun {
         const isRunning = pod !== "unreachable" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
       } catch {
-        // The connection ended and is opened again.
+        // The connection ended, and is opened again.
       }
       await sleep(POLL_MS);
     }

@@ -17,7 +17,7 @@ const labelsOf = ({ id, network }: Task) => ({
   [NETWORK_LABEL]: String(network),
 });
 
-/** More people can read the pod's specification than a Secret. */
+/** The values are in a Secret, because more people can read the pod's specification. */
 export function secretOf(task: Task): V1Secret {
   const { environment, payload } = task;
   return {
@@ -30,7 +30,7 @@ export function secretOf(task: Task): V1Secret {
   };
 }
 
-/** Not a Job, because the cluster may start a second pod for a lost one, and no run may be executed twice. */
+/** A Pod and not a Job, because for a lost pod of a Job the cluster may start a second one, and no run may be executed twice. */
 export function podOf(task: Task): V1Pod {
   const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
   const half = String(Math.floor(limits.scratchBytes / 2));
@@ -88,7 +88,7 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // In memory, because a node checks sizes on the disk only now and then.
+        // The volumes are in memory, because a node checks sizes on the disk only now and then.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
@@ -101,11 +101,11 @@ export function podOf(task: Task): V1Pod {
 
 export function imageOf({ image }: Task): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
-  // The operator allows the image with Node by naming it.
+  // By naming the image with Node, the operator allows it.
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** Pods reach none of the addresses that our own requests must not reach (S118). */
+/** Pods reach none of the addresses that this service itself must not reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },

@@ -15,7 +15,7 @@ export type DocumentPolicy = (typeof documentPolicies)[number];
 const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
 export const DOCUMENT_POLICY_KEY = "client_documents";
 
-/** A newer or older version may have written the row. */
+/** A newer or older version of the service may have written the row. */
 export function documentPolicyOf(value: unknown): DocumentPolicy {
   const { policy } = (value ?? {}) as { policy?: unknown };
   return documentPolicies.find((each) => each === policy) ?? DEFAULT_DOCUMENT_POLICY;
@@ -36,7 +36,7 @@ export async function areDocumentsAccepted(): Promise<boolean> {
   }
 }
 
-/** Revokes nothing, so that tokens are valid again when the policy is changed back (S113). */
+/** Does not revoke tokens, which are valid again when the policy is changed back (S113). */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
@@ -65,7 +65,7 @@ export type HostRule = { host: string; rule: "allow" | "block" };
 /** See S87. */
 export type HostDecision = {
   isAllowed: boolean;
-  /** Possibly for a parent domain. Null if only the policy decides. */
+  /** The rule for the host or a parent domain. Null if only the policy decides. */
   rule: HostRule | null;
   policy: DocumentPolicy;
 };

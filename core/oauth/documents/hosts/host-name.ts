@@ -3,14 +3,17 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/** Documents on other hosts could not be blocked (S87). A parent's wildcard certificate may cover a name with an underscore. */
+/**
+ * The document of a host that has no valid name could not be blocked (S87). A parent's wildcard certificate may cover a name with
+ * an underscore.
+ */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /**
  * A rule covers subdomains, so `*.` adds nothing.
- * @returns the name as the URL class writes it
+ * @returns the name in the form of `URL.hostname`
  */
 export function parseHostName(value: unknown, field = "host"): string {
   const text = plainText(field, value, 2_000).trim();

@@ -20,7 +20,7 @@ type NewHostRule = {
 const NOTE_MAX_CHARACTERS = 300;
 
 /**
- * S113. Blocking revokes the consents to the host's clients (S87).
+ * See S113. A block revokes the consents to the host's clients (S87).
  * @returns the rule and the number of revoked consents
  */
 export async function setHostRule(
@@ -58,7 +58,7 @@ async function revokeBlocked(tx: Db, host: string): Promise<number> {
   return revoked;
 }
 
-/** A rule for a parent domain or the policy then decides (S113). */
+/** Afterwards, a rule for a parent domain or the policy decides (S113). */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
@@ -73,7 +73,7 @@ export async function removeHostRule(actor: Actor, host: string, from: RequestOr
 
 export type ListedHostRule = HostRule & {
   note: string | null;
-  /** Null for the operator's command and for a deleted account. */
+  /** Null for the operator's command, or if the account was deleted. */
   createdBy: string | null;
   createdAt: Date;
 };

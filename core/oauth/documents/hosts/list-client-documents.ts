@@ -36,7 +36,7 @@ const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' A
     changed_at AS "changedAt"
   FROM oauth_client_document WHERE ${MATCHES} ORDER BY last_seen_at DESC, client_id LIMIT $2 OFFSET $3`;
 
-/** @param search part of the URL or the name, in any case */
+/** @param search a part of the URL or the name, in any case */
 export async function listClientDocuments(
   actor: Actor,
   { search = "", ...request }: PageRequest & { search?: string } = {},
