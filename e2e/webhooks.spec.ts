@@ -266,7 +266,7 @@ test("S114 the page says which webhooks and schedules stop when a token is revok
   await page.getByText("Revoke", { exact: true }).click();
   const question = page.getByRole("listitem").filter({ hasText: "Revoking also stops what this token created" });
   await expect(question.first()).toContainText(`Webhook: ${new URL(receiver.url).origin}`);
-  await expect(question.first()).toContainText("Scheduled job: debian");
+  await expect(question.first()).toContainText("Schedule: debian");
   await page.getByRole("button", { name: /^Revoke/ }).click();
   await expect(page.getByText("Token revoked.")).toBeVisible();
 

@@ -10,9 +10,9 @@ export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated
       const state = isEnabled ? "" : ", already disabled";
       return `Webhook: ${target}${inOrganization(organization)}${state}`;
     }),
-    ...named(schedules, [more.schedules, "scheduled job"], ({ command, organization, isSuspended }) => {
+    ...named(schedules, [more.schedules, "schedule"], ({ command, organization, isSuspended }) => {
       const state = isSuspended ? ", already suspended" : "";
-      return `Scheduled job: ${command}${inOrganization(organization)}${state}`;
+      return `Schedule: ${command}${inOrganization(organization)}${state}`;
     }),
     ...relays.map((name) => `Relay ${name}`),
     ...(runs > 0 ? [counted(runs, "waiting or running job")] : []),

@@ -60,7 +60,7 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
 
 /** Ends a connection whose host sends tickets or new keys without end (S137). TLS reads them itself, so no limit of a response counts them. */
 function limitTlsMessages(secured: TLSSocket, socket: Socket): void {
-  const end = () => secured.destroy(Object.assign(new Error("The host sends too many messages of TLS."), { code: "EPROTO" }));
+  const end = () => secured.destroy(Object.assign(new Error("the host sends too many TLS messages"), { code: "EPROTO" }));
   let tickets = 0;
   secured.on("session", () => {
     tickets += 1;

@@ -12,7 +12,7 @@ import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
-import { type Repo, repoResource } from "../repos/repo.ts";
+import { type Repo, repoResource, typeInProse } from "../repos/repo.ts";
 import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-requests.ts";
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
@@ -121,7 +121,7 @@ type Asked = {
 
 function accessRequestEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
   return composeEmail(`${asker.username} requests access to ${repo.fullName}`, recipientName, [
-    `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,
+    `${asker.username} (${asker.email}) requests access to the ${typeInProse(repo.type)} ${repo.fullName}. Accept or reject the request here:`,
     link(`${repoPath(repo.type, repo.fullName)}/settings/access`),
     ...(message ? [`Their message:\n\n${quoted(message)}`] : []),
   ]);

@@ -13,7 +13,7 @@ import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { findRepo, type RepoAction, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
-import { type Repo, repoResource } from "../repos/repo.ts";
+import { type Repo, repoResource, typeInProse } from "../repos/repo.ts";
 import { parseAccessRequestStatus, REASON_MAX_CHARACTERS, requireGate } from "./access-requests.ts";
 
 const actionOf = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
@@ -124,8 +124,9 @@ function answerTo(before: { status: string; hasAsked: boolean } | null, to: "acc
 
 /** The email to a user who asked for access to a gated repository, or was given it without asking. */
 function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
-  const { fullName, type, isPrivate } = repo;
-  const address = link(repoPath(type, fullName));
+  const { fullName, isPrivate } = repo;
+  const type = typeInProse(repo.type);
+  const address = link(repoPath(repo.type, fullName));
   if (answer === "rejected") {
     return composeEmail(`Your request for access to ${fullName} was rejected`, recipientName, [
       `The maintainers of the ${type} ${fullName} have rejected your request for access.`,

@@ -59,6 +59,8 @@ export function ownerColumns({ kind, id }: { kind: "user" | "organization"; id: 
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
+export const typeInProse = (type: RepoType): string => (type === "space" ? "Space" : type);
+
 export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | "fullName" | "externalUrl">): string {
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }

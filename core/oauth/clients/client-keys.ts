@@ -121,14 +121,14 @@ function parseKey(key: Record<string, unknown>): EngineJwk | undefined {
     }
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    throw problem("One of the keys cannot be read. Paste each public key complete and unchanged, or remove it.");
+    throw problem("One of the keys is damaged. List each public key complete and unchanged, or remove it.");
   }
   return kept as EngineJwk;
 }
 
 function text(value: unknown): string {
   if (typeof value === "string" && value.length <= MEMBER_MAX_CHARACTERS && /^[\x20-\x7e]*$/.test(value)) return value;
-  throw problem("One of the keys cannot be read. Paste each public key complete and unchanged, or remove it.");
+  throw problem("One of the keys is damaged. List each public key complete and unchanged, or remove it.");
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

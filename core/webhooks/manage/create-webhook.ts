@@ -116,6 +116,6 @@ async function requireFewCreated(tx: Db, createdById: string | null): Promise<vo
   if (all < CREATED_MAX_IN_ALL) return;
   throw new ServiceError(
     "conflict",
-    `You have created ${CREATED_MAX_IN_ALL} webhooks, most of them in organizations that you have left. Ask these to delete some.`,
+    `You have created ${CREATED_MAX_IN_ALL} webhooks, most of them in organizations where you can no longer manage webhooks. Ask the administrators of those organizations to delete some.`,
   );
 }

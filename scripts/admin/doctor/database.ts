@@ -78,7 +78,7 @@ export async function checkAuditLog(): Promise<Finding[]> {
     return [
       auditLog.warn(
         `only triggers keep it append-only, and the role "${role}" has the rights to bypass them`,
-        "Create a second role that may only log in, put it into DATABASE_URL, and the owner into DATABASE_OWNER_URL (docs/guides/audit-log.md).",
+        "Create a second role that may only log in. Put it into DATABASE_URL and the owner into DATABASE_OWNER_URL (docs/guides/audit-log.md).",
       ),
     ];
   }
