@@ -110,7 +110,7 @@ describe("S143 a request of more than 8 KiB", () => {
       const before = await countOf("Interaction");
       const answer = await ask(at, long, method);
       expect([answer.status, answer.location]).toEqual([400, undefined]);
-      expect(answer.page).toContain(`longer than ${REQUEST_MAX_BYTES} bytes`);
+      expect(answer.page).toContain(`longer than ${REQUEST_MAX_BYTES.toLocaleString("en")} bytes`);
       expect(await countOf("Interaction")).toBe(before);
     },
   );
