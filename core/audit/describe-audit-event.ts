@@ -1,4 +1,3 @@
-import { organizationPlans } from "../accounts/organizations/plans.ts";
 import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 
 type AuditFacts = {
@@ -22,11 +21,7 @@ const CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     failing: "every attempt in the last five days failed",
     grant_ended: "the app or token that created or last changed it no longer has access",
   },
-  "inference_allowance.set": {
-    user: "every user",
-    organization: "every organization",
-    ...Object.fromEntries(organizationPlans.map((plan) => [`plan:${plan}`, `organizations with the plan ${plan}`])),
-  },
+  "inference_allowance.set": { user: "every user", organization: "every organization" },
 };
 
 /** Describes an entry in words that continue a sentence after its actor. */
@@ -56,6 +51,8 @@ function valuesOf(type: string, { subject, isOwn, app, data }: AuditFacts): Map<
 }
 
 function wordOf(type: string, code: string): string | undefined {
+  const [, plan] = /^plan:(\w+)$/.exec(code) ?? [];
+  if (type === "inference_allowance.set" && plan) return `organizations with the plan ${plan}`;
   const codes = CODES[type];
   return codes && Object.hasOwn(codes, code) ? codes[code] : undefined;
 }
