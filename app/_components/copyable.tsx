@@ -38,7 +38,7 @@ type CodeBlockProps = Readonly<{
 
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    <section aria-label={label} className="relative rounded-control border border-line bg-sunken">
+    <section aria-label={label} className="relative rounded-control border border-line bg-sunken [contain:inline-size]">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0} className="overflow-x-auto rounded-control p-3 pr-12 leading-5">
         <code>{code}</code>
