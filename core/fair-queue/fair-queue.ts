@@ -178,7 +178,7 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // A slow caller queues again after each slot that it yields. Slow callers are served only when nobody else can be.
+    // A slow caller queues again after each slot that it yields. Slow callers are served only when no other of their side can be.
     for (const isSlow of [false, true]) {
       for (const line of side.lines.values()) {
         if (this.#yielded.has(line.party) !== isSlow) continue;
