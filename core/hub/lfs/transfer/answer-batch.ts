@@ -6,7 +6,7 @@ import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
+import { canExist, countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { uploadHoldId } from "../objects/record-lfs-object.ts";
 import { uploadTargetOf } from "../proposals/proposal-store.ts";
@@ -73,9 +73,9 @@ async function requireRoomFor(
   stored: ReadonlyMap<string, StoredLfsObject>,
   kind: TransferKind | "xet",
 ): Promise<void> {
-  const coming = wanted.filter(
-    (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
-  );
+  const coming = wanted
+    .filter((object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size))
+    .filter(canExist);
   const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
@@ -106,6 +106,7 @@ async function answerObject(
   });
   if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256 of 64 lower-case hexadecimal digits.");
   if (!isLfsSize(size)) return refuse(422, "A size is a whole number of bytes.");
+  if (!canExist({ oid, size })) return refuse(422, "The oid is not the SHA-256 of an empty file.");
   const found = stored.get(oid);
   if (found && found.size !== size)
     return refuse(422, `This object has ${found.size} bytes, not the announced ${size}. Correct its pointer file.`);
