@@ -63,6 +63,30 @@ async function contentOf(repo: Repo, oid: string, range?: { start: number; end: 
   return Buffer.concat(await stream.toArray());
 }
 
+test("S137 announced uploads without bytes store nothing unless the oid is that of an empty file", async () => {
+  const repo = await someRepo(ada, { isPrivate: true });
+  const announced = Array.from({ length: 5 }, () => ({ ...someObject(), size: 0 }));
+  const before = await db().lfsLeftover.count();
+  const answers = await actionsFor(world.origin, repo, "upload", announced, ada);
+  expect(answers.map(({ error }) => error?.code)).toEqual(announced.map(() => 422));
+  expect(await db().lfsLeftover.count()).toBe(before);
+  const { actions } = await ask(repo, "upload", someObject(""));
+  expect(actions?.upload).toBeDefined();
+});
+
+test("S137 requests for the URLs of more than 100 files take turns, and others do not wait for them", async () => {
+  const repo = await someRepo(ada);
+  const objects = Array.from({ length: 101 }, () => someObject());
+  const turns = fairQueue({ name: "lfs_downloads", slots: 1 });
+  const release = turns.tryTake({ party: { key: "another", isAnonymous: false } });
+  onTestFinished(() => release?.());
+  const many = actionsFor(world.origin, repo, "download", objects);
+  await vi.waitFor(() => expect(turns.counts.waiting).toBe(1));
+  expect(await actionsFor(world.origin, repo, "download", objects.slice(0, 100))).toHaveLength(100);
+  release?.();
+  expect(await many).toHaveLength(101);
+});
+
 test("a file is uploaded to and downloaded from the bucket directly, and counts once it has been verified", async () => {
   const repo = await someRepo(ada, { isPrivate: true });
   const object = someObject();

@@ -161,7 +161,7 @@ test("a gate is enabled, access is requested, granted and removed", async ({ pag
   await theirs.goto(repository.path);
   await expect(theirs.getByText("The maintainers of")).toContainText(another.email);
   await theirs.getByLabel("Message").fill("For my thesis.");
-  await theirs.getByRole("button", { name: "Share and request access" }).click();
+  await (await underMouse(theirs.getByRole("button", { name: "Share and request access" }))).click();
   await expect(theirs.getByText("Nobody has decided yet.")).toBeVisible();
   expect([401, 403]).toContain((await theirs.request.get(`${repository.path}/resolve/main/data.csv`)).status());
 

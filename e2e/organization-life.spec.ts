@@ -189,7 +189,7 @@ test("the overview of an organization shows what waits for its administrators, w
   await hub.send("PUT", `/api/datasets/${org}/gauges/settings`, { gated: "manual" });
   await enter(page, another);
   await page.goto(`/datasets/${org}/gauges`);
-  await page.getByRole("button", { name: "Share and request access" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Share and request access" }))).click();
   await expect(page.getByText("Nobody has decided yet.")).toBeVisible();
 
   await enter(page, member);

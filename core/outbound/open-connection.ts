@@ -8,7 +8,7 @@ import { OutboundFailure } from "./request.ts";
 const ADDRESS_TIMEOUT_MS = 1_000;
 /** Servers send two tickets after a handshake, some send four. */
 const TICKETS_MAX = 32;
-/** For certificates and the like, besides eight times as much as TLS carries. */
+/** For certificates and the like, besides twice as much as TLS carries. */
 const TLS_OWN_BYTES_MAX = 256 * 1024;
 
 /** Does not look the name up again, so a change in DNS has no effect (S117). */
@@ -67,7 +67,7 @@ function limitTlsMessages(secured: TLSSocket, socket: Socket): void {
     if (tickets > TICKETS_MAX) end();
   });
   const timer = setInterval(() => {
-    if (socket.bytesRead > TLS_OWN_BYTES_MAX + 8 * secured.bytesRead) end();
+    if (socket.bytesRead > TLS_OWN_BYTES_MAX + 2 * secured.bytesRead) end();
   }, 50).unref();
   secured.once("close", () => clearInterval(timer));
 }

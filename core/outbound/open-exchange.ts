@@ -17,6 +17,11 @@ const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 /** Without a limit, a host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
+/**
+ * For headers and framing, besides twice the body. The parser skips any number of empty lines, and of bytes in a chunk's extension
+ * (S137).
+ */
+const CARRIED_OWN_BYTES_MAX = 128 * 1024;
 /** Each piece of a response has a cost of its own, however small it is. This many tiny pieces cost a few milliseconds (S137). */
 const PIECES_MAX = 4_096;
 const PIECE_MEAN_MIN_BYTES = 64;
@@ -25,7 +30,8 @@ const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 export type ExchangeRequest = Pick<
   OutboundRequest,
   "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired" | "isConnectionKept"
->;
+> &
+  Partial<Pick<OutboundRequest, "maxBodyBytes">>;
 
 export type Exchange = {
   status: number;
@@ -47,18 +53,23 @@ export async function openExchange(
   allows: AllowAddress = isAllowedAddress,
 ): Promise<Exchange> {
   const { signal } = deadline;
-  const { method = "GET", body, isConnectionKept = false } = request;
+  const { method = "GET", body, isConnectionKept = false, maxBodyBytes = Number.POSITIVE_INFINITY } = request;
   let connection: Partial<Connection> = {};
   let isEnded = false;
+  const end = () => {
+    isEnded = true;
+    clearInterval(watch);
+  };
   const close = () => {
     if (isEnded) return;
-    isEnded = true;
+    end();
     // An assertion in undici fails if a socket closes under it without an error.
     connection.client?.destroy().catch(() => undefined);
     connection.socket?.destroy();
   };
   let reused: Connection | undefined;
   let bytesBefore = 0;
+  let watch: NodeJS.Timeout | undefined;
   let origin = "";
   let interim = 0;
   try {
@@ -73,7 +84,6 @@ export async function openExchange(
     let timings: Pick<OutboundTimings, "dnsMs" | "connectMs" | "tlsMs"> = { dnsMs: null, connectMs: null, tlsMs: null };
     if (reused) {
       connection = reused;
-      bytesBefore = reused.socket.bytesRead;
       deadline.enter("no response arrived in time");
     } else {
       connection.socket = await openConnection(target, addresses, signal, allows);
@@ -86,6 +96,11 @@ export async function openExchange(
     const { client, socket } = connection as Connection;
 
     deadline.endConnecting();
+    bytesBefore = socket.bytesRead;
+    watch = setInterval(() => {
+      if (socket.bytesRead - bytesBefore > CARRIED_OWN_BYTES_MAX + 2 * maxBodyBytes)
+        deadline.end(OutboundFailure.unreachable("the host sends far more than its response"));
+    }, 50).unref();
     const answer = await client.request({
       reset: !isConnectionKept,
       responseHeaders: "raw",
@@ -108,7 +123,7 @@ export async function openExchange(
       timings: { ...timings, firstByteMs },
       close,
       keep: () => {
-        isEnded = true;
+        end();
         keepConnection(target.origin, { client, socket });
       },
     };

@@ -224,6 +224,25 @@ test("a few interim responses are skipped", async () => {
   expect(textOf(await ask(url))).toBe("ok");
 });
 
+test.each([
+  ["an extension of a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "a"],
+  ["empty lines", "", "\r\n"],
+])("S137 a host that sends %s without end is given up", async (_, head, piece) => {
+  const url = await rawSite((socket) => {
+    const many = Buffer.from(piece.repeat(8_000));
+    const send = () => {
+      while (!socket.destroyed && socket.write(many));
+    };
+    socket.on("error", () => undefined).on("drain", send);
+    socket.once("data", () => {
+      socket.write(head);
+      send();
+    });
+  });
+  const reason = "the host sends far more than its response";
+  expect(await ask(url, { deadlineMs: 2_000 })).toMatchObject({ outcome: "unreachable", isTimeout: false, reason });
+});
+
 test("S137 a response in thousands of tiny pieces is given up, and one in as many pieces of the usual size is read", async () => {
   const chunked = (piece: string) =>
     rawSite((socket) => {

@@ -263,6 +263,20 @@ describe("room", () => {
     expect(await db().lfsObject.count({ where: { repoId: { in: repos.map(({ id }) => id) } } })).toBe(0);
     expect((await removed()).length).toBe(6);
   });
+
+  test("S137 of files whose chunks are known counts once, also if they are deleted in portions", async () => {
+    const ada = await signedInPerson();
+    const { id, type, name } = await someRepo(ada);
+    await db().$executeRaw`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
+      SELECT ${id}, n::text, 100000, ${id} || n FROM generate_series(1, ${FILES_AT_A_TIME + 1}) n`;
+    await db().$executeRaw`INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)
+      SELECT ${id}, n::text, ${id} || n, false, 0, 0, decode(repeat('00', 36) || 'a0860100', 'hex'), true
+        FROM generate_series(1, ${FILES_AT_A_TIME + 1}) n`;
+    const { lfs } = await bytesOf(ada);
+    await deleteRepo(ada.actor, { type, owner: ada.username, name }, from);
+    const { _sum } = await db().storageHold.aggregate({ where: { ownerId: ada.id, isRemoved: true }, _sum: { bytes: true } });
+    expect(Number(_sum.bytes)).toBe(lfs + REPOSITORY_BYTES);
+  });
 });
 
 const relayOf = async (person: TestPerson): Promise<string> => {

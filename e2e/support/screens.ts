@@ -7,6 +7,7 @@ import { contentScreens } from "./content-screens.ts";
 import { discussionScreens } from "./discussion-screens.ts";
 import { enterAgain } from "./enter.ts";
 import { hubClient } from "./hub.ts";
+import { underMouse } from "./permissions-modal.ts";
 import { Repository } from "./sample-repository.ts";
 import { account, as, at, go, pressFor, type Screen } from "./screen.ts";
 import { webhookScreens } from "./webhook-screens.ts";
@@ -174,7 +175,7 @@ export const screens: Screen[] = [
       await enterAgain(page, newcomer);
       await go(page, "/datasets/aiko/storm-surges");
       await page.getByLabel("Message").fill("For my thesis.\nThank you.");
-      await page.getByRole("button", { name: "Share and request access" }).click();
+      await (await underMouse(page.getByRole("button", { name: "Share and request access" }))).click();
       await page.getByText("Nobody has decided yet.").waitFor();
       await enterAgain(page, { username: "aiko", password: demo.password });
       await go(page, "/datasets/aiko/storm-surges/settings/access");

@@ -11,6 +11,11 @@ export function isLfsSize(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+const EMPTY_OID = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** Announced uploads of no bytes would fill the database beyond every quota, because nothing is reserved for them (S137). */
+export const canExist = ({ oid, size }: LfsObjectId): boolean => size > 0 || oid === EMPTY_OID;
+
 /** An object also uses rows of the database. Migration 20261127150000 has the same number. */
 const COUNTED_MIN_BYTES = 5_000;
 

@@ -129,6 +129,13 @@ describe("createRepoWithFiles", () => {
     expect(await db().repo.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
+  test("S137 for another user is refused before its files are examined", async () => {
+    const [ada, eve] = [await signedInPerson(), await signedInPerson()];
+    const files = [{ path: ".gitattributes", content: Buffer.alloc(3_000, "x") }];
+    const asked = createRepoWithFiles(eve.actor, { type: "model", owner: ada.username, name: "tide", files }, from);
+    await expect(asked).rejects.toMatchObject({ code: "forbidden" });
+  });
+
   test("S135 works for an app that may only create repositories and write to its own", async () => {
     const ada = await signedInPerson();
     const clientId = await someApp();

@@ -123,9 +123,9 @@ export async function createRepoWithFiles(
   const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
+    await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     // The files are checked first, so that no repository without them remains if they are refused.
     await checkFirstFiles(all);
-    await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }
   const repo = await createRepo(actor, input, from);

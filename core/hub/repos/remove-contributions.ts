@@ -30,10 +30,16 @@ async function removeLargeFiles(which: Prisma.Sql): Promise<void> {
     const [more] = await db().$queryRaw<{ id: string }[]>`SELECT r.owner_id AS id ${files} LIMIT 1 OFFSET ${FILES_AT_A_TIME}`;
     if (!more) return;
     await inTransaction(async (tx) => {
-      const [gone] = await tx.$queryRaw<{ bytes: number }[]>`
-        WITH gone AS (DELETE FROM lfs_object WHERE ctid = ANY (ARRAY(SELECT o.ctid ${files} LIMIT ${FILES_AT_A_TIME})) RETURNING *)
-        SELECT coalesce(sum(lfs_object_bytes(size_bytes, location)), 0)::float8 AS bytes FROM gone`;
-      await holdRemoved(tx, more, gone?.bytes ?? 0);
+      const stored = async () => {
+        const [sum] = await tx.$queryRaw<
+          { bytes: number }[]
+        >`SELECT sum(r.lfs_bytes)::float8 AS bytes FROM repo r WHERE ${which}`;
+        return sum?.bytes ?? 0;
+      };
+      const before = await stored();
+      await tx.$executeRaw`DELETE FROM lfs_object WHERE ctid = ANY (ARRAY(SELECT o.ctid ${files} LIMIT ${FILES_AT_A_TIME}))`;
+      // Bytes of known chunks stay counted, as those of xorbs.
+      await holdRemoved(tx, more, before - (await stored()));
     });
   }
 }

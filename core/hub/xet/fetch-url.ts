@@ -6,15 +6,13 @@ import { ServiceError } from "../../errors.ts";
 import { countWork } from "../../fair-queue/party.ts";
 import type { ByteRange } from "../../http/byte-range.ts";
 import { downloads } from "../git/queues.ts";
+import { SIGN_MS } from "../lfs/storage/sign-url.ts";
 import { storageOf } from "../lfs/storage/storages.ts";
 import { isHashText } from "./hashes.ts";
 import { openXorb, type XorbPlace } from "./open-xorb.ts";
 import { xetUrlOf } from "./xet-token.ts";
 
 const SECONDS = 60 * 60;
-
-/** The milliseconds for signing a URL. A file may have thousands of URLs. */
-const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
@@ -26,7 +24,8 @@ export async function fetchUrlOf(
   now = Date.now(),
 ): Promise<string> {
   const direct = hasHeaders ? storageOf(location).direct : undefined;
-  countWork(direct ? SIGN_MS.bucket : SIGN_MS.own);
+  // A file may have thousands of URLs.
+  countWork(SIGN_MS);
   if (direct) return direct.downloadUrl(location, { seconds: SECONDS, range });
   const expires = Math.floor(now / 1000) + SECONDS;
   const signature = sign(PURPOSE, textOf({ repoId, hash, range, expires }));

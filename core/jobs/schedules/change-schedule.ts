@@ -19,6 +19,8 @@ import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 const SCHEDULES_MAX_PER_OWNER = 100;
+/** Anybody can create many organizations. The worker suspends the schedules of those that the user left (S137). */
+const ACTIVE_MAX_PER_USER = 500;
 /** Each run stores a copy of the schedule's command, variables and secrets (S137). */
 const SCHEDULES_MAX_BYTES = 4_000_000;
 
@@ -40,6 +42,7 @@ export async function createSchedule(actor: Actor, namespace: string, input: New
     if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
+    if (!isSuspended) await requireFewActive(tx, actor);
     await requireSpace(tx, actor, spec);
     const row = await tx.scheduledJob.create({
       data: {
@@ -81,6 +84,16 @@ async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
   throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
 }
 
+async function requireFewActive(tx: Db, actor: Actor): Promise<void> {
+  const createdById = actorId(actor);
+  if (createdById === null) return;
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules by ${createdById}`}, 0))`;
+  if ((await tx.scheduledJob.count({ where: { createdById, isSuspended: false } })) < ACTIVE_MAX_PER_USER) return;
+  throw conflict(
+    `${ACTIVE_MAX_PER_USER} schedules already run in your name, for yourself and for organizations. Suspend or delete one first.`,
+  );
+}
+
 /** Call this after the schedule was stored, because the database measures the size. */
 async function requireFewBytes(tx: Db, owner: JobNamespace): Promise<void> {
   const { _sum } = await tx.scheduledJob.aggregate({ where: { ownerId: owner.id }, _sum: { recordBytes: true } });
@@ -107,6 +120,7 @@ export async function updateSchedule(
 ): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     const { labels, mayOverlap = row.mayOverlap } = changes;
+    if (!row.isSuspended && row.createdById !== actorId(actor)) await requireFewActive(tx, actor);
     await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
     const when = parseSchedule({ schedule: changes.schedule ?? row.schedule, timezone: changes.timezone ?? row.timezone });
     const isMoved = when.schedule !== row.schedule || when.timezone !== row.timezone;
@@ -147,6 +161,7 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     if (!row.isSuspended) return row;
+    await requireFewActive(tx, actor);
     await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
     const changed = await tx.scheduledJob.update({
       where: { id: row.id },

@@ -62,6 +62,11 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
   }));
 }
 
-export const scheduleTable: LeasedTable = { name: "scheduled_job", isOpen: "not is_suspended" };
+/** Anybody can create many organizations, so users take turns. */
+export const scheduleTable: LeasedTable = {
+  name: "scheduled_job",
+  isOpen: "not is_suspended",
+  share: { party: "coalesce(created_by_id, owner_id)", isShort: "true", isLeftOver: "false" },
+};
 
 export const SCHEDULE_CHANNEL = "scheduled_job";

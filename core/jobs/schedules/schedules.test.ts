@@ -2,6 +2,7 @@ import { jobSpecSchema } from "@keyhook/sdk";
 import { expect, test } from "vitest";
 import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { db, pool } from "../../db.ts";
+import { newId } from "../../ids.ts";
 import { claimRows } from "../../postgres/leased-table.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import {
@@ -230,4 +231,49 @@ test("S137 an owner's schedules have at most 4 MB of commands, variables and sec
   await expect(add(2_000)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("at most 4 MB") });
   await add(10);
   expect(await db().scheduledJob.count({ where: { ownerId: ada.id } })).toBe(2);
+});
+
+test("S128 users take turns, so that one user's many schedules do not delay another's", async () => {
+  await pool().query("delete from scheduled_job");
+  const eve = await signedInPerson();
+  for (let each = 0; each < 3; each++) {
+    const { name } = await organizationOf(eve);
+    for (let nth = 0; nth < 3; nth++)
+      await makeDue((await createSchedule(eve.actor, name, hourly, from)).schedule.id, "1 minute");
+  }
+  const { id } = await scheduled();
+  await makeDue(id);
+  const { rows } = await claimRows<ClaimedSchedule>(scheduleTable, 2);
+  expect(rows.map((row) => row.id)).toContain(id);
+  expect(rows).toHaveLength(2);
+});
+
+test("S137 at most 500 schedules run in a user's name, in all organizations together", async () => {
+  const [ada, eve] = [await signedInPerson(), await signedInPerson()];
+  const { name } = await organizationOf(ada, [[eve, "admin"]]);
+  const create = async (input: Partial<NewSchedule> = {}, by = ada) => {
+    const { schedule } = await createSchedule(by.actor, name, { ...hourly, ...input }, from);
+    return { namespace: name, scheduleId: schedule.id };
+  };
+  const [first, others, suspended] = [await create(), await create({}, eve), await create({ isSuspended: true })];
+  await db().scheduledJob.createMany({
+    data: Array.from({ length: 498 }, (_, at) => ({
+      id: newId(),
+      ownerId: `elsewhere ${at % 5}`,
+      ownerKind: "organization",
+      createdById: ada.id,
+      spec,
+      schedule: "@hourly",
+    })),
+  });
+  const outcomes = await Promise.allSettled([create(), create()]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  const refusal = { code: "conflict", message: expect.stringContaining("500 schedules already run in your name") };
+  await expect(create()).rejects.toMatchObject(refusal);
+  await expect(resumeSchedule(ada.actor, suspended, from)).rejects.toMatchObject(refusal);
+  await expect(updateSchedule(ada.actor, others, { mayOverlap: true }, from)).rejects.toMatchObject(refusal);
+  await updateSchedule(ada.actor, first, { mayOverlap: true }, from);
+  await create({ isSuspended: true });
+  await suspendSchedule(ada.actor, first, from);
+  await resumeSchedule(ada.actor, suspended, from);
 });

@@ -153,14 +153,17 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, summary: P
     WITH RECURSIVE ${candidates},
     of_webhooks AS (
       SELECT c.*, row_number() OVER (PARTITION BY c.webhook_id ORDER BY c.lane, c.due_at)
-          <= coalesce(w.free, ${room.perWebhook}::int) AS has_webhook_room
+          <= coalesce(w.free, ${room.perWebhook}::int) AS has_webhook_room,
+        coalesce(h.held, 0) + row_number() OVER (PARTITION BY c.owner_id, c.host ORDER BY c.lane, c.due_at) AS turn
       FROM candidates c
+      LEFT JOIN unnest(${owners.map(({ id }) => id)}::text[], ${owners.map(({ held }) => held)}::int[]) AS h(id, held)
+        ON h.id = c.owner_id
       LEFT JOIN unnest(${webhooks.map(({ id }) => id)}::text[], ${webhooks.map(({ free }) => free)}::int[]) AS w(id, free)
         ON w.id = c.webhook_id
     ),
     of_hosts AS (
       SELECT o.*, coalesce(h.rating, 'unknown') AS rating, o.has_webhook_room
-          AND row_number() OVER (PARTITION BY o.host, o.has_webhook_room ORDER BY o.lane, o.due_at)
+          AND row_number() OVER (PARTITION BY o.host, o.has_webhook_room ORDER BY o.lane, o.turn, o.due_at)
             <= coalesce(h.free, ${room.perHost}::int) AS has_host_room
       FROM of_webhooks o
       LEFT JOIN unnest(${hosts.map(({ host }) => host)}::text[], ${hosts.map(({ free }) => free)}::int[],

@@ -366,6 +366,23 @@ describe("many at once", () => {
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
 
+  it.each(["first", "retry"])(
+    "S128 owners take turns at one host, so that one owner's many deliveries (%s) do not delay another's",
+    async (kind) => {
+      const [url, many, few] = ["https://shared.example.test/", await someOwner(), await someOwner()];
+      const earlier: string[] = [];
+      for (let each = 0; each < 5; each++)
+        earlier.push(...(await queueDeliveries(await webhookTo({ url, ownerId: many }), { count: 20, kind, dueIn: -60 })));
+      const later = await queueDeliveries(await webhookTo({ url, ownerId: few }), { kind });
+      const room = { ...new DeliverySlots().room(), hosts: [{ host: targetHost(url), rating: "unknown", free: 1 } as const] };
+      const held = { ...room, owners: [{ id: many, held: 7 }] };
+      expect((await claimDeliveries(held)).rows.map(({ id }) => id)).toEqual(later);
+      await pool().query("update delivery_queue set lane = 3, claim_id = null, claimed_until = null");
+      expect((await claimBacklog(held, startOfBacklog)).rows.map(({ id }) => id)).toEqual(later);
+      await pool().query("delete from delivery_queue where id = any ($1)", [[...earlier, ...later]]);
+    },
+  );
+
   it("S128 deliveries in the backlog are sent when their target has room", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("ok"), 1));
     const limits: Limits = { total: 8, waiting: 4, perWebhook: 2, perHost: { good: 4, unknown: 2, bad: 1 } };

@@ -142,13 +142,22 @@ async function parseAttributes(path: string, content: Content): Promise<Uint8Arr
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   const bytes =
     content instanceof Uint8Array ? content : size <= ATTRIBUTES_MAX_BYTES ? await wholeOf(content.chunks) : new Uint8Array();
-  const lines = Buffer.from(bytes).toString("latin1").split("\n");
-  if (size > ATTRIBUTES_MAX_BYTES || lines.some((line) => line.length >= ATTRIBUTES_LINE_MAX_BYTES)) {
+  if (size > ATTRIBUTES_MAX_BYTES || hasLongLine(bytes)) {
     throw invalidRequest(
       `${shownPath(path)} is larger than 1 MiB or has a line of more than ${ATTRIBUTES_LINE_MAX_BYTES - 1} bytes, so git cannot read it. Shorten it.`,
     );
   }
   return bytes;
+}
+
+/** Looks for the last line feed in as many bytes as a line may have: splitting a file of empty lines would block the process (S137). */
+function hasLongLine(bytes: Uint8Array): boolean {
+  for (let at = 0; bytes.length - at >= ATTRIBUTES_LINE_MAX_BYTES; ) {
+    const end = bytes.lastIndexOf(0x0a, at + ATTRIBUTES_LINE_MAX_BYTES - 1);
+    if (end < at) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -272,6 +272,7 @@ describe("a commit is refused, and changes nothing,", () => {
     ["a pointer to what nobody uploaded", [{ type: "lfsFile", path: "m.bin", oid: "a".repeat(64) }], "invalid_request"],
     ["a pointer to no hash", [{ type: "lfsFile", path: "m.bin", oid: "../../etc" }], "invalid_request"],
     ["attributes that git does not read", [file(".gitattributes", `${"a".repeat(3_000)} -text`)], "invalid_request"],
+    ["attributes whose second line is long", [file(".gitattributes", `\n${"a".repeat(2_048)}\n`)], "invalid_request"],
     ["a large file", [file("large.txt", "x".repeat(11 * 1024 * 1024))], "payload_too_large"],
   ];
 
@@ -395,6 +396,15 @@ describe("S135 who may commit:", () => {
     await expect(commit(bea, repo, [copy], { revision: "refs/pr/1" })).resolves.toMatchObject({ isNew: true });
     await expect(commit(ada, repo, [copy])).resolves.toMatchObject({ isNew: true });
   });
+});
+
+test("attributes may have many lines, each of up to 2,047 bytes", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const line = "a".repeat(2_047);
+  const content = `${"\n".repeat(10_000)}${line}\n${line}`;
+  await commit(ada, repo, [file(".gitattributes", content)]);
+  expect(await git(repo, "show", "main:.gitattributes")).toBe(content);
 });
 
 test("files of Git LFS are stored as pointers, and the commit adds the lines that .gitattributes lacks for them", async () => {

@@ -67,9 +67,13 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(from, to);
-  // The directory entry must be on disk before a row refers to the file.
-  const parent = await open(dirname(to), "r");
-  await parent.sync().finally(() => parent.close());
+  // The entries of the file and its folders must be on disk before a row refers to the file. Another upload may have just made these.
+  for (let at = dirname(to); at.length >= dirname(folder()).length; at = dirname(at)) await syncFolder(at);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  await handle.sync().finally(() => handle.close());
 }
 
 const READ_BYTES = 256 * 1024;

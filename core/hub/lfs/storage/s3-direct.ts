@@ -7,36 +7,29 @@ import type { DirectTransfers } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { keyOf } from "./s3-location.ts";
 import { endParts, isOpen, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
+import { signUrl } from "./sign-url.ts";
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
 export const s3Direct: DirectTransfers = {
-  async downloadUrl(location, { seconds, fileName, contentType, range }) {
-    const { sdk, client, bucket, getSignedUrl } = await s3();
-    const command = new sdk.GetObjectCommand({
-      Bucket: bucket,
-      Key: keyOf(location),
-      ResponseContentType: contentType ?? "application/octet-stream",
-      ResponseContentDisposition: attachment(fileName),
-      ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+  downloadUrl(location, { seconds, fileName, contentType, range }) {
+    return signUrl({
+      method: "GET",
+      key: keyOf(location),
+      query: {
+        "response-content-type": contentType ?? "application/octet-stream",
+        "response-content-disposition": attachment(fileName),
+      },
+      headers: { range: range && `bytes=${range.start}-${range.end}` },
+      seconds,
     });
-    return getSignedUrl(client, command, { expiresIn: seconds, unhoistableHeaders: new Set(["range"]) });
   },
 
   async uploadUrl(location, { oid, size }, seconds) {
-    const { sdk, client, bucket, getSignedUrl } = await s3();
     const checksum = oid === undefined ? undefined : base64OfOid(oid);
-    const command = new sdk.PutObjectCommand({
-      Bucket: bucket,
-      Key: keyOf(location),
-      ...(checksum && { ChecksumSHA256: checksum }),
-      ContentLength: size,
-    });
     // S3 would ignore a hash or a length in the query, so both are signed headers.
-    const href = await getSignedUrl(client, command, {
-      expiresIn: seconds,
-      unhoistableHeaders: new Set([CHECKSUM_HEADER]),
-    });
+    const headers = { [CHECKSUM_HEADER]: checksum, "content-length": String(size) };
+    const href = await signUrl({ method: "PUT", key: keyOf(location), headers, seconds });
     const header: Record<string, string> = checksum === undefined ? {} : { [CHECKSUM_HEADER]: checksum };
     return { href, header };
   },

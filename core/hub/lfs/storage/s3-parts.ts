@@ -1,6 +1,8 @@
 import { ServiceError } from "../../../errors.ts";
+import { countWork } from "../../../fair-queue/party.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { keyOf } from "./s3-location.ts";
+import { SIGN_MS, signUrl } from "./sign-url.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
@@ -51,10 +53,15 @@ export async function partUrls(
   seconds: number,
   first = 1,
 ): Promise<string[]> {
-  const { sdk, client, bucket, getSignedUrl } = await s3();
-  const part = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
-  const sign = (ContentLength: number, at: number) =>
-    getSignedUrl(client, new sdk.UploadPartCommand({ ...part, PartNumber: first + at, ContentLength }), { expiresIn: seconds });
+  countWork(sizes.length * SIGN_MS);
+  const sign = (size: number, at: number) =>
+    signUrl({
+      method: "PUT",
+      key: keyOf(location),
+      query: { partNumber: String(first + at), uploadId },
+      headers: { "content-length": String(size) },
+      seconds,
+    });
   return Promise.all(sizes.map(sign));
 }
 

@@ -1,12 +1,13 @@
 import type { Actor } from "../../../access/actor.ts";
 import { env } from "../../../env.ts";
 import { conflict, ServiceError } from "../../../errors.ts";
-import { currentParty } from "../../../fair-queue/party.ts";
+import { fairQueue } from "../../../fair-queue/fair-queue.ts";
+import { countWork, currentParty } from "../../../fair-queue/party.ts";
 import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
+import { canExist, countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { uploadHoldId } from "../objects/record-lfs-object.ts";
 import { uploadTargetOf } from "../proposals/proposal-store.ts";
@@ -19,6 +20,8 @@ import { type Uploader, uploaderOf } from "./uploader.ts";
 export const OBJECTS_MAX = 1_000;
 /** The URLs of some objects require a request to the bucket. */
 const AT_ONCE = 16;
+/** What an object takes of the event loop: its URL, and its part of both bodies (S137). */
+const OBJECT_MS = 0.1;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
@@ -35,11 +38,21 @@ type BatchAnswer = { transfer: TransferKind | "xet"; objects: BatchObject[]; has
 type BatchObject = { oid: string; size: number; authenticated?: true; actions?: Actions; error?: ObjectError };
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
+/** Strangers can ask for many large batches at once (S137). Those of uploads need an account, and wait for the bucket. */
+const downloads = fairQueue({ name: "lfs_downloads", slots: 1, waitMaxMs: 15_000, waitingMax: 1_000 });
+/** git-lfs sends this many. */
+const FEW_OBJECTS = 100;
+
 /**
  * Even if another repository has the object, the client must upload it, because knowing a hash proves nothing.
  * @throws ServiceError `storage_full` if not all objects fit, because a push that lacks one file is useless
  */
-export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
+export function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
+  const work = () => answerBatch(actor, name, batch);
+  return batch.operation === "upload" || batch.objects.length <= FEW_OBJECTS ? work() : downloads.run(work);
+}
+
+async function answerBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
   const repo = await findRepo(actor, name, isUpload ? "repo.read" : "repo.read_content");
   const target = isUpload ? await uploadTargetOf(actor, repo, batch.ref) : repo;
@@ -50,6 +63,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
     throw new ServiceError("payload_too_large", `Request at most ${OBJECTS_MAX.toLocaleString("en")} objects at once.`);
   }
   const transfer: TransferKind | "xet" = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
+  countWork(batch.objects.length * OBJECT_MS);
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
   const oids = wanted.map(({ oid }) => oid).filter(isLfsOid);
   const stored = isUpload ? await findLfsObjects([repo.id, target.id], oids) : await findReadableLfsObjects(repo.id, oids);
@@ -73,9 +87,9 @@ async function requireRoomFor(
   stored: ReadonlyMap<string, StoredLfsObject>,
   kind: TransferKind | "xet",
 ): Promise<void> {
-  const coming = wanted.filter(
-    (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
-  );
+  const coming = wanted
+    .filter((object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size))
+    .filter(canExist);
   const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
@@ -106,6 +120,7 @@ async function answerObject(
   });
   if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256 of 64 lower-case hexadecimal digits.");
   if (!isLfsSize(size)) return refuse(422, "A size is a whole number of bytes.");
+  if (!canExist({ oid, size })) return refuse(422, "The oid is not the SHA-256 of an empty file.");
   const found = stored.get(oid);
   if (found && found.size !== size)
     return refuse(422, `This object has ${found.size} bytes, not the announced ${size}. Correct its pointer file.`);

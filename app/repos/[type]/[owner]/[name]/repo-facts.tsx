@@ -14,6 +14,7 @@ import { ActionForm, SubmitButton } from "../../../../_components/action-form.cl
 import { ButtonLink } from "../../../../_components/button.tsx";
 import { CopyField } from "../../../../_components/copyable.tsx";
 import { TextArea } from "../../../../_components/fields.client.tsx";
+import { PressGuard } from "../../../../_components/form-buttons.tsx";
 import { Markdown } from "../../../../_components/markdown.tsx";
 import { FormMessage, SectionCard } from "../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../_components/relative-time.tsx";
@@ -219,7 +220,9 @@ function Ask({ repo, username, email }: Pick<AccessCardProps, "repo" | "username
           : `They decide, and ${isMailSent() ? "you get an e-mail with the decision" : "this page shows the decision"}.`}
       </p>
       {!isAutomatic && <TextArea name="message" label="Message" hint="What you need access for." maxLength={1_000} isOptional />}
-      <SubmitButton>{isAutomatic ? "Share and get access" : "Share and request access"}</SubmitButton>
+      <PressGuard>
+        <SubmitButton>{isAutomatic ? "Share and get access" : "Share and request access"}</SubmitButton>
+      </PressGuard>
     </ActionForm>
   );
 }
