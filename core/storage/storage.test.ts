@@ -20,6 +20,7 @@ import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
 import { answerRequest } from "../relay/inbox/answer-request.ts";
 import { takeRequest } from "../relay/inbox/take-request.ts";
+import { asOwner } from "../testing/as-owner.ts";
 import { holdStorage, holdUploads, requireRoom, roomOf } from "./hold-storage.ts";
 import { ATTEMPT_BYTES, REPOSITORY_BYTES } from "./limits.ts";
 import { makeRoom, recountStorage } from "./make-room.ts";
@@ -272,6 +273,8 @@ describe("room", () => {
     await db().$executeRaw`INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)
       SELECT ${id}, n::text, ${id} || n, false, 0, 0, decode(repeat('00', 36) || 'a0860100', 'hex'), true
         FROM generate_series(1, ${FILES_AT_A_TIME + 1}) n`;
+    // Without statistics, PostgreSQL looks for each file in all xorbs.
+    await asOwner("analyze lfs_object, xet_xorb");
     const { lfs } = await bytesOf(ada);
     await deleteRepo(ada.actor, { type, owner: ada.username, name }, from);
     const { _sum } = await db().storageHold.aggregate({ where: { ownerId: ada.id, isRemoved: true }, _sum: { bytes: true } });
