@@ -18,7 +18,6 @@ import { confirmBackupsAction, dismissSetUpAction } from "./actions.ts";
 import { AdminCommand } from "./admin-command.tsx";
 
 export const metadata: Metadata = { title: "Overview · Administration" };
-
 const number = new Intl.NumberFormat("en");
 
 const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
