@@ -236,7 +236,7 @@ export const auditEventTypes = {
   "access_request.reject": { did: "rejected the request of {subject} for access to {repo}", bound: "ends", isInOrgLog: true },
   "access_request.reopen": { did: "reopened the request of {subject} for access to {repo}", bound: "hour", isInOrgLog: true },
   "access_request.grant": { did: "gave {subject} access to {repo}", bound: "hour", isInOrgLog: true },
-  "access_request.withdraw": { did: "withdrew their request for access to {repo}", bound: "ends", isInOrgLog: true },
+  "access_request.withdraw": { did: "withdrew their request for access[ to {repo}]", bound: "ends", isInOrgLog: true },
   "discussion.lock": { did: "locked discussion {num} of {repo}", bound: "hour", isInOrgLog: true },
   "discussion.unlock": { did: "unlocked discussion {num} of {repo}", bound: "hour", isInOrgLog: true },
   "discussion.delete": { did: "deleted discussion {num} of {repo}", bound: "ends", isInOrgLog: true },

@@ -1,4 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
+import { findDelegate } from "../../access/delegation.ts";
 import { may, partyOf, requirePermission } from "../../access/may.ts";
 import { consumeBytes, consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { type Db, db } from "../../db.ts";
@@ -23,6 +24,16 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
     const discussion = await lockDiscussion(tx, repo, name.num);
     return change({ tx, actor, actorId: actorId(actor), repo, discussion });
   });
+}
+
+/**
+ * Returns the author as the subject of an audit entry, or null if the author can no longer see the repository. The author's security log
+ * shows the entry with the repository's name (S136).
+ */
+export async function subjectOf({ tx, repo }: ToChange, authorId: string | null): Promise<string | null> {
+  if (authorId === null) return null;
+  const author = await findDelegate({ createdById: authorId, delegationId: null, ownerKind: "user", ownerId: authorId }, tx);
+  return author && (await may(author, "repo.read", repoResource(repo), tx)) ? authorId : null;
 }
 
 const what = "Discussion";

@@ -7,7 +7,14 @@ import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import type { DiscussionEvent } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { repoResource } from "../repos/repo.ts";
-import { changeDiscussion, countContribution, requireUnlocked, requireWriting, type ToChange } from "./change-discussion.ts";
+import {
+  changeDiscussion,
+  countContribution,
+  requireUnlocked,
+  requireWriting,
+  subjectOf,
+  type ToChange,
+} from "./change-discussion.ts";
 import { type Comment, parseComment } from "./discussion.ts";
 import type { DiscussionName } from "./find-discussion.ts";
 import { insertEvents } from "./insert-events.ts";
@@ -139,18 +146,19 @@ async function findComment(tx: Db, discussion: { id: string }, commentId: string
 }
 
 async function recordCommentModeration(
-  { tx, actor, actorId, repo, discussion }: ToChange,
+  to: ToChange,
   type: "discussion.hide_comment" | "discussion.delete_comment",
   comment: { id: string; authorId: string | null },
   from: RequestOrigin,
 ): Promise<void> {
+  const { tx, actor, actorId, repo, discussion } = to;
   if (comment.authorId === actorId) return;
   await recordAuditEvent(tx, {
     type,
     actorId,
     clientId: clientIdOf(actor),
     owner: repo.owner,
-    subjectId: comment.authorId,
+    subjectId: await subjectOf(to, comment.authorId),
     data: { repo: repo.fullName, type: repo.type, num: discussion.num, comment: comment.id },
     from,
   });

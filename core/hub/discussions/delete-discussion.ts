@@ -10,7 +10,7 @@ import { type PermissionCheck, recheckPermission, requireChangeable } from "../g
 import { openRepository } from "../git/repository.ts";
 import { releaseFiles } from "../lfs/proposals/proposed-files.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
-import { changeDiscussion, requireModerating } from "./change-discussion.ts";
+import { changeDiscussion, requireModerating, subjectOf } from "./change-discussion.ts";
 import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
@@ -39,7 +39,7 @@ export async function deleteDiscussion(
       actorId,
       clientId: clientIdOf(actor),
       owner: to.repo.owner,
-      subjectId: row.authorId,
+      subjectId: await subjectOf(to, row.authorId),
       data: { repo: to.repo.fullName, type: to.repo.type, num: row.num, title: row.title },
       from,
     });

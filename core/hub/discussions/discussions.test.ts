@@ -1,6 +1,7 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { anonymous } from "../../access/actor.ts";
+import { removeMember } from "../../accounts/organizations/members.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
@@ -297,11 +298,16 @@ describe("S135 rights in discussions:", () => {
       openDiscussion(dan.actor, repo, { title: "x" }),
     ];
     expect(await outcomes(unseen)).toEqual(Array(unseen.length).fill("not_found"));
+    // The author's security log shows no title and no name of a repository that the author can no longer see (S136).
+    await removeMember(ada.actor, organization.id, cy.id, from);
     await deleteDiscussion(bea.actor, at, from);
     expect((await auditTrail({ orgId: organization.id })).filter((type) => type.startsWith("discussion."))).toEqual([
       "discussion.hide_comment",
       "discussion.lock",
       "discussion.delete",
+    ]);
+    expect((await auditTrail({ subjectId: cy.id })).filter((type) => type.startsWith("discussion."))).toEqual([
+      "discussion.hide_comment",
     ]);
   });
 

@@ -5,6 +5,7 @@ import { membersWhoMay } from "../../access/members-who-may.ts";
 import { composeEmail, type EmailContent, link } from "../../accounts/emails/compose-email.ts";
 import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { conflict, notFound, ServiceError } from "../../errors.ts";
@@ -84,7 +85,11 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
       throw conflict("This request was already decided. Only the repository's maintainers can change the decision.");
     }
     await tx.accessRequest.delete({ where });
-    await recordAccessAudit(tx, actor, "withdraw", { repo, subjectId: userId, from });
+    const { fullName, type, owner } = repo;
+    const isSeen = await may(actor, "repo.read", repoResource(repo), tx);
+    // The user's security log must not name a repository that the user can no longer see (S136).
+    const about = isSeen ? { owner, data: { repo: fullName, type } } : { data: { type } };
+    await recordAuditEvent(tx, { type: "access_request.withdraw", actor, subjectId: userId, ...about, from });
   });
 }
 

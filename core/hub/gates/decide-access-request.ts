@@ -164,7 +164,7 @@ export async function changeGate<T>(
   });
 }
 
-type AccessChange = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
+type AccessChange = "ask" | "accept" | "reject" | "reopen" | "grant";
 
 export async function recordAccessAudit(
   tx: Db,

@@ -260,6 +260,10 @@ describe("access", () => {
     expect(items.map(({ repo }) => repo?.fullName ?? null)).toEqual([null, seen.fullName]);
     await withdrawAccessRequest(alan.actor, hidden.id, from);
     expect((await listOwnAccessRequests(alan.actor)).total).toBe(1);
+    await withdrawAccessRequest(alan.actor, seen.id, from);
+    const where = { type: "access_request.withdraw", subjectId: alan.id };
+    const entries = await db().auditEvent.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+    expect(entries.map(({ data }) => (data as { repo?: string }).repo ?? null)).toEqual([null, seen.fullName]);
   });
 
   it("S138 cannot be requested or decided with invalid input", async () => {
