@@ -116,7 +116,8 @@ test("a user follows at most ten logs at once; leaving one makes room, and other
     const headers = { authorization: `Bearer ${accessToken}` };
     const { status, body } = await fetch(world.origin + path, { headers, signal: leaving.signal });
     if (status !== 200) await body?.cancel();
-    return { status, leave: () => leaving.abort() };
+    // The body is kept, because fetch closes the connection of a response that is garbage.
+    return { status, body, leave: () => leaving.abort() };
   };
   const opened = [];
   for (let each = 0; each < 10; each++) opened.push(await open(paths[each % 3] ?? "", bob));
