@@ -220,7 +220,7 @@ describe("lists", () => {
     }
   });
 
-  test("name the next page under ORIGIN: behind a proxy that ends TLS, the request itself is http", async () => {
+  test("name the next page under ORIGIN: behind a proxy that terminates TLS, the request itself is http", async () => {
     provideSettings({ ORIGIN: "https://hub.example.com" });
     const answer = await send(api("/commits/main?limit=1"));
     provideSettings({ ORIGIN: world.origin });

@@ -14,6 +14,6 @@ export const pageNumber = (most = Number.MAX_SAFE_INTEGER) =>
 export function linkNextPage(c: Context, parameters: Record<string, string | number>): void {
   const url = new URL(c.req.url);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
-  // Behind a proxy that ends TLS, the URL's own origin begins with `http:`.
+  // Behind a proxy that terminates TLS, the URL's own origin begins with `http:`.
   c.header("Link", `<${env().ORIGIN}${url.pathname}${url.search}>; rel="next"`);
 }

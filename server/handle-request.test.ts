@@ -249,7 +249,7 @@ describe("a page that was requested under another name", () => {
     expect(new URL(String(headers.location)).origin).toBe(env().ORIGIN);
   });
 
-  it("is answered when a form was sent, and for programs", async () => {
+  it("is not redirected if a form is sent or a program asks", async () => {
     const host = { host: `127.0.0.1:${port}` };
     expect((await ask("/login", { method: "POST", headers: host })).status).toBe(200);
     expect((await ask("/healthz", { headers: host })).status).toBe(200);
@@ -296,6 +296,16 @@ describe("S25 a form that another site sends", () => {
   });
 });
 
+it("S51 a POST to the URL of a static file is refused, because Next would run an action there without the checks of pages", async () => {
+  const { status, headers } = await ask("/_next/static/x", {
+    method: "POST",
+    headers: { "next-action": "0".repeat(42) },
+    body: "[]",
+  });
+  expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
+  expect((await ask("/_next/static/x")).status).toBe(200);
+});
+
 describe("S51 S138 an invalid URL", () => {
   it.each(["/%", "/%zz", "/a%c3", "/%ff", "/a%00b", "/a?b=%00", "/oauth/token%00", "/api/%e0%a4%a", "/images/%"])(
     "%s answers 400",
@@ -315,16 +325,6 @@ describe("S51 S138 an invalid URL", () => {
     "/login/..",
   ])("%s, which would be another page for Next than for the checks before it, gets 400", async (path) => {
     expect((await ask(path)).status).toBe(400);
-  });
-
-  it("accepts no form at the URLs of page files, where Next would process it without the checks of pages", async () => {
-    const { status, headers } = await ask("/_next/static/x", {
-      method: "POST",
-      headers: { "next-action": "0".repeat(42) },
-      body: "[]",
-    });
-    expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
-    expect((await ask("/_next/static/x")).status).toBe(200);
   });
 
   it.each([
@@ -511,7 +511,7 @@ describe("S137 requests while the process is busy", () => {
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
-    now += 250; // these are not too many either, but all of them together would be
+    now += 250; // in one moment, all of these requests together would count as a flood
     const more = askAll(30, tokens[1]);
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);

@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A test may hold a transaction open while `work` waits. */
+/** Runs `work` outside the test's async context. Otherwise `db()` would refuse it while the test holds a transaction open. */
 export const asAnotherClient: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();

@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 /** When one process ends, the demo ends. The service's own supervisor restarts its processes. */
 export class ChildProcesses {
-  /** 0 after a requested stop. Otherwise the exit code of the child that ended by itself. */
+  /** 0 after a requested stop. Otherwise not 0: the exit code of the child that ended by itself, or 1. */
   exitCode = 0;
   readonly #children: ChildProcess[] = [];
   readonly #over = new AbortController();

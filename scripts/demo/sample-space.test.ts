@@ -12,7 +12,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-it("S51 the example of a Space without a secret keeps nothing that its page cannot show", async () => {
+it("S51 the example Space, without a secret, refuses malformed payloads, so its page can always be shown", async () => {
   const port = await freePort();
   const child = spawn(process.execPath, ["examples/webhook-space/app.js"], {
     env: { ...process.env, WEBHOOK_SECRET: "", PORT: String(port) },

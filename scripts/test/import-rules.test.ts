@@ -37,6 +37,7 @@ const forbidden = [
   ["core/access/a.ts", "../events/record-event.ts"],
   ["core/events/a.ts", "../hub/repos/repo.ts"],
   ["core/webhooks/a.ts", "../events/record-event.ts"],
+  ["core/relay/a.ts", "../jobs/runners/runner.ts"],
   ["core/hub/repos/a.ts", "#core/oauth/tokens/find-bearer.ts"],
   ["core/hub/git/a.ts", "hono"],
   ["core/inference/requests/a.ts", "../../oauth/find-bearer.ts"],

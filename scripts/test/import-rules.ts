@@ -88,7 +88,7 @@ const rules: readonly ImportRule[] = [
     "inference/": "spaces hub events webhooks relay jobs oauth instance operations",
     "events/": "spaces hub webhooks relay jobs oauth instance",
     "jobs/": "spaces hub events webhooks relay oauth instance",
-    "relay/": "spaces hub events webhooks oauth instance",
+    "relay/": "spaces hub events webhooks jobs oauth instance",
     "webhooks/": "spaces hub events oauth instance",
     "hub/": "spaces oauth instance",
     "spaces/": "webhooks oauth instance",

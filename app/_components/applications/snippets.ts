@@ -123,7 +123,7 @@ try {
   const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? client.skipSubjectCheck);
   console.log(JSON.stringify(user));
 } catch (error) {
-  // access_denied: the person refused; expired_token: nobody entered the code in time.
+  // access_denied: the person refused; expired_token: nobody answered in time.
   console.error(error.error ?? error.message);
   process.exitCode = 1;
 }

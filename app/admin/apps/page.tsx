@@ -51,7 +51,7 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
   return (
     <ListPage
       title="OAuth apps"
-      description="Apps that users and organizations created, or that registered themselves."
+      description="Apps that users and organizations created, that registered themselves, or that come with the service."
       notice={noticeOf(notices, query.notice)}
       label="OAuth apps"
       list={apps}

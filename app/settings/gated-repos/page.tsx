@@ -26,7 +26,7 @@ export default async function GatedReposPage({ searchParams }: Readonly<{ search
   return (
     <ListPage
       title="Gated repositories"
-      description="Gated repositories to which you requested or were given access. Their maintainers see your username and, if you requested access, your e-mail address."
+      description="Gated repositories to which you requested or were given access. Their maintainers see your username and, if you requested access and were not rejected, your e-mail address."
       notice={noticeOf(
         {
           withdrawn:

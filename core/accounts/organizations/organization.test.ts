@@ -16,7 +16,7 @@ import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
 
 describe("createOrganization", () => {
-  test("makes its creator the administrator; the organization is found by id and by name in any spelling", async () => {
+  test("makes its creator the administrator; the organization is found by id and by name in upper or lower case", async () => {
     const person = await signedInPerson();
     const name = `${freshName("Harbour")}.Works`;
     const { id } = await createOrganization(
@@ -105,7 +105,7 @@ describe("updateOrganization", () => {
     ["website", { website: "ftp://harbour.example" }],
     ["email", { email: "nobody" }],
     ["logo", { logo: Buffer.from("GIF89a, but not really") }],
-  ])("refuses a bad %s beside its field", async (field, bad) => {
+  ])("refuses a bad %s, and names the field", async (field, bad) => {
     const person = await signedInPerson();
     const { id } = await organizationOf(person);
     await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

@@ -34,7 +34,7 @@ describe("checkPassword", () => {
     ["a date", "19121815"],
     ["the username", "lovelace"],
     ["the username, decorated", "Lovelace1815!"],
-    ["a username of hardly a letter", "Ada-7240918356"],
+    ["the username, mostly digits", "Ada-7240918356"],
     ["the full name", "AdaLovelace"],
     ["the mailbox", "countess1"],
     ["the service's own name", "Keyhook2026"],
@@ -98,7 +98,7 @@ const NICE = `
 `;
 
 test.runIf(process.platform === "linux")(
-  "password hashes are created in a service with a low priority of its own, which only root may raise",
+  "passwords are hashed even if the service was started with a low priority, which only root may raise",
   () => {
     const module = new URL("./password-hash.ts", import.meta.url).href;
     const node = [process.execPath, "--input-type=module", "--eval", NICE, module];
@@ -109,7 +109,7 @@ test.runIf(process.platform === "linux")(
 test.each([
   ["from elsewhere", "198.51.100.1"],
   ["from the same network", "192.0.2.1"],
-])("S137 many sign-ins by one account do not delay one by another account %s", async (_, ip) => {
+])("S137 many sign-ins by one account do not delay another account's sign-in %s", async (_, ip) => {
   const passwordHash = await hashPassword("a lantern over the quay");
   let finished = 0;
   const attempt = (login: string, from: string) =>

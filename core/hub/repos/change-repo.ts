@@ -12,8 +12,8 @@ import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * A former name is refused, because it could mean another repository. Most discussions are deleted before the repository, so that
- * another attempt can continue after an interruption.
+ * A former name is refused, because it could mean another repository. Discussions and files may be too many for one transaction,
+ * so most are deleted first. After an interruption, another attempt continues.
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
   const requireThisName = ({ fullName }: Repo) => {

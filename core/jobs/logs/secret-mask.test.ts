@@ -43,7 +43,7 @@ it("S134 the lines of a secret, and its base64, URL and JSON encodings, are mask
   expect(await masked([], ["plain"])).toBe("plain");
 });
 
-it("S134 every encoding of a secret in URLs, forms, JSON and hexadecimal digits is masked", async () => {
+it("S134 every encoding of a secret in URLs, forms and JSON is masked, and in hexadecimal digits if it is not short", async () => {
   const secret = "Ünter (den) 'Linden'/5? <b> & *!~";
   const component = encodeURIComponent(secret);
   const hex = Buffer.from(secret).toString("hex");
@@ -104,7 +104,7 @@ it("S134 the end of a line is not delayed by a secret of many lines", async () =
   }
 });
 
-it("S134 a secret of the maximum length is masked", async () => {
+it("S134 a secret longer than the maximum is masked", async () => {
   const secret = Array.from({ length: 50_000 }, (_, i) => i.toString(36)).join("");
   expect(await masked([secret], [`<${secret.slice(0, 90_000)}`, `${secret.slice(90_000)}>`])).toBe(`<${MASK}>`);
 });
@@ -118,7 +118,12 @@ it("S134 the time for masking grows in proportion to the length of the output", 
     return performance.now() - begin;
   };
   time(1_000);
-  expect(time(16_000) / Math.max(1, time(4_000))).toBeLessThan(40);
+  let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let each = 0; each < 5; each++) {
+    short = Math.min(short, time(4_000));
+    long = Math.min(long, time(16_000));
+  }
+  expect(long / short).toBeLessThan(12); // quadratic growth would make it 16
 });
 
 it("S134 seven times as many lines cost less than four times as much, and are all masked", async () => {

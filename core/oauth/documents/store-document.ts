@@ -52,7 +52,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
   });
 }
 
-/** If the logo could not be fetched, the former logo stays, so that users are not asked again because a server is down. */
+/** A logo with an unchanged URL that could not be fetched stays, so that users are not asked again because a server is down. */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -70,7 +70,7 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** A document's owner can change the document any number of times (S144). */
+/** Changes recorded in the audit log per hour. The document's owner could otherwise fill the log (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
 /** The count is before the transaction, because a rollback must not undo the count. */

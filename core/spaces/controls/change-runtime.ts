@@ -97,7 +97,7 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** This URL accepts only posts, even from strangers who know it. */
+/** Anybody who knows this URL can send POST requests to it, and no other requests. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }

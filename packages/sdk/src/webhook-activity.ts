@@ -16,7 +16,7 @@ export const deliverySchema = z.object({
   state: z.enum(["waiting", "delivered", "failed", "rate_limited", "withheld"]),
   attempts: z.int().nonnegative(),
   lastOutcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]).nullable(),
-  /** The HTTP status of the latest attempt that got a response. */
+  /** The HTTP status of the latest attempt. Null if it got no response. */
   lastStatus: z.int().nullable(),
   lastDurationMs: milliseconds.nullable(),
   createdAt: time,

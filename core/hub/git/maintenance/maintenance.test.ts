@@ -162,7 +162,7 @@ test("S137 the time of a whole visit is limited, not only that of each step", as
   const path = await openRepository(repo);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
   await utimes(join(path, "config"), longAgo, longAgo);
-  // The collection waits for this pipe, and the repacking after it does not.
+  // `git gc` waits for this pipe. The repacking that follows does not.
   await mkdir(join(path, "worktrees/w"), { recursive: true });
   execFileSync("mkfifo", [join(path, "worktrees/w/gitdir")]);
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
@@ -190,7 +190,7 @@ test("leftovers of killed processes are removed only when they are old", async (
   expect(await isThere(join(path, "HEAD.2lock"))).toBe(true);
 });
 
-test("S137 folders in refs are read no deeper than a name can be", async () => {
+test("S137 directories below refs are read only as deep as a ref's name can reach", async () => {
   const path = await openRepository(await someRepo(await signedInPerson()));
   const deep = (folders: number) => join(path, "refs/heads", "a/".repeat(folders), "b.lock");
   for (const folders of [199, 200]) {

@@ -101,11 +101,11 @@ export function podOf(task: Task): V1Pod {
 
 export function imageOf({ image }: Task): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
-  // By naming the image with Node, the operator allows it.
+  // JOBS_NODE_IMAGE need not be in the list of allowed images, because the operator chose it.
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** Pods reach none of the addresses that this service itself must not reach (S118). */
+/** Apart from the cluster's DNS, pods reach none of the addresses that this service itself must not reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },
