@@ -86,7 +86,7 @@ describe("the lock", () => {
     const path = join(newConfigDir(), "credentials.json");
     const held = Promise.withResolvers<void>();
     const first = withFileLock(path, () => held.promise);
-    while (!existsSync(`${path}.lock`)) await sleep(5);
+    while (vi.getTimerCount() === 0) await sleep(5);
     const minutesAgo = new Date(Date.now() - 120_000);
     utimesSync(`${path}.lock`, minutesAgo, minutesAgo);
     vi.advanceTimersByTime(60_000);
