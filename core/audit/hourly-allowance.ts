@@ -14,15 +14,15 @@ export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
 /** These have no limit over all networks, because a thief elsewhere could lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
-const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
+const typesBound = (bound: "apart" | undefined): AuditEventType[] =>
   (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
-const hourly = typesBound("hour");
+const hourly = typesBound(undefined);
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
 /** Locks nothing, so concurrent changes may together exceed the limit (decision 083). */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
   const { bound } = auditEventTypes[type];
-  if (bound !== "hour" && bound !== "apart") return;
+  if (bound && bound !== "apart") return;
   const [refused] = await db.$queryRaw<{ seconds: number }[]>`
     SELECT greatest(1, ceil(extract(epoch FROM max(at) + interval '1 hour' - now())))::int AS seconds
     FROM (${Prisma.join(limitsOf(actorId, type, from), " UNION ALL ")}) AS reached (at) HAVING max(at) IS NOT NULL`;
@@ -55,7 +55,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
     return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
   }
   const onPages = Prisma.sql`token IS NULL`;
-  if (auditEventTypes[type].bound === "hour") return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
+  if (!auditEventTypes[type].bound) return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
   const inNetwork = nth(APART_PER_HOUR, [type], Prisma.sql`${onPages} AND ${isOfNetwork(ip)}`);
   return passwordActions.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }
