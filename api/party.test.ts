@@ -80,7 +80,7 @@ describe("S137 a commit that arrives a byte at a time", () => {
 
   test("gives its slot to another caller who waits for one, and only then", async () => {
     const [owner = "", name = ""] = repo.fullName.split("/");
-    const pace = { bytesPerSecond: 1, checkEveryMs: 20, wantedGraceMs: 50 };
+    const pace = { bytesPerSecond: 1, checkEveryMs: 20, contendedGraceMs: 50 };
     const commit = requestContext.run({ requestId: "test", party: { key: `account ${ada.id}`, isAnonymous: false } }, () => {
       const operations = parseOperations(readNdjson(trickle(""), pace));
       return createCommit(ada.actor, { type: repo.type, owner, name }, { revision: "main", summary: "Slow", operations });

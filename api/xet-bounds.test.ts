@@ -33,7 +33,7 @@ afterAll(() => world.stop());
 const writing = (repo: Repo, { accessToken: token } = ada) => xetAccess(world.origin, repo, "write", { token });
 const someChunks = (count = 3) => Array.from({ length: count }, (_, at) => randomBytes(8_192 + at * 1_000));
 const never = () => Promise.resolve(undefined);
-const staying = { signal: new AbortController().signal, yields: () => false };
+const staying = { signal: new AbortController().signal, mustYield: () => false };
 
 async function* inOne(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;

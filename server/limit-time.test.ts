@@ -113,7 +113,7 @@ test("S137 a response that nobody reads yields its slot to a waiting caller", as
       },
     };
     void requestContext.run(context, async () => {
-      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, contendedGraceMs: 200 });
       await queue.takeUntilAnswered();
       res.end(LARGE);
     });
@@ -136,7 +136,7 @@ test("S137 unread responses have a limited share of memory", async () => {
     unread.set(ip, (unread.get(ip) ?? 0) + 1);
     res.once("close", () => unread.set(ip, (unread.get(ip) ?? 0) - 1));
     requestContext.run({ requestId: "test", ip }, () => {
-      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, contendedGraceMs: 200 });
       res.end(LARGE);
     });
   });

@@ -114,7 +114,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
   async function tick(): Promise<void> {
-    for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
+    for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.mustYield())) {
       await seen.end(seen.held.indexOf(one));
       await seen.ask(one.party);
     }
@@ -136,7 +136,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
   test("a holder does not yield to its own party's waiting requests, and yields to another party's", async () => {
     seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
-    const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
+    const yielding = () => seen.held.filter(({ release }) => release.mustYield()).length;
     expect(yielding()).toBe(0);
     await seen.ask(account("a"));
     await seen.ask(account("b"));

@@ -25,7 +25,7 @@ export type Release = () => void;
 
 export type Slot = Release & {
   /** Ask when a client is slow. If the result is true, another caller waits for the slot, so end the work. */
-  yields(): boolean;
+  mustYield(): boolean;
 };
 
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
@@ -86,7 +86,7 @@ export class FairQueue {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
     const slot = await this.take(options);
-    request.yields = slot.yields;
+    request.mustYield = slot.mustYield;
     request.whenClosed(slot);
   }
 
@@ -110,7 +110,7 @@ export class FairQueue {
       if (isAnonymous) this.#anonymous.giveBack(key, within);
       this.#serve();
     };
-    const yields = () => {
+    const mustYield = () => {
       if (isHeld && !isYielding && this.#isWanted({ key, isAnonymous }, within)) {
         isYielding = true;
         this.#yielding += 1;
@@ -118,7 +118,7 @@ export class FairQueue {
       }
       return isYielding;
     };
-    return Object.assign(release, { yields });
+    return Object.assign(release, { mustYield });
   }
 
   #isWanted({ key, isAnonymous }: Party, within: string | undefined): boolean {

@@ -15,7 +15,7 @@ const LINES_MAX = 2 * OPERATIONS_MAX;
 /** After this time without data, the sender counts as disconnected. */
 const SILENCE_MAX_MS = 60_000;
 /** How long a sender slower than 64 KiB per second may keep a slot for which others wait. */
-const WANTED_GRACE_MS = 60_000;
+const CONTENDED_GRACE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
@@ -83,9 +83,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
     bytes: () => received,
     isWaiting: () => giveUp !== undefined,
     graceMs: SILENCE_MAX_MS,
-    // `yields` is read at each check, because the commit gets its slot only after the first line.
-    yields: () => request?.yields?.() ?? false,
-    wantedGraceMs: WANTED_GRACE_MS,
+    // `mustYield` is read at each check, because the commit gets its slot only after the first line.
+    mustYield: () => request?.mustYield?.() ?? false,
+    contendedGraceMs: CONTENDED_GRACE_MS,
     onTooSlow: () => {
       isSlow = true;
       giveUp?.();

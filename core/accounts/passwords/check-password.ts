@@ -5,7 +5,7 @@ import { plainText } from "../plain-text.ts";
 const PASSWORD_MIN_CHARACTERS = 8;
 const PASSWORD_MAX_CHARACTERS = 256;
 
-// A shorter name occurs in many good passwords by chance.
+// Of many good passwords, `bare` leaves only a few letters, which can be a shorter name by chance.
 const NAME_MIN_CHARACTERS = 4;
 
 /**

@@ -24,7 +24,7 @@ export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<Public
   return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
 }
 
-/** The password was correct, so the account's passkeys may be named. */
+/** The first step succeeded, so the account's passkeys may be named. */
 export async function askForPasskeyAsSecondStep(
   token: string | undefined,
   from: RequestOrigin,

@@ -146,7 +146,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("notifies every process at commit which client changed", async () => {
+  test("at commit, tells every process which client changed", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const client = new pg.Client({ connectionString: databaseUrl() });

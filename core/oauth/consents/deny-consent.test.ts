@@ -80,7 +80,7 @@ test("S25 a denial counts once, from the browser and the account that were asked
   expect(events).toMatchObject([{ actorId: at.person.id }]);
 });
 
-test("S25 of parallel denials of one question one counts, with one entry", async () => {
+test("S25 if a question is denied several times in parallel, one denial counts, and one entry is recorded", async () => {
   const question = await openQuestion(at);
   const refusals = await Promise.allSettled(Array.from({ length: 20 }, () => denyConsent(question.at, at.session, noOrigin)));
   const refused = refusals.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));

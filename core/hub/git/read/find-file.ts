@@ -84,7 +84,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
       isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
       graceMs: READ_GRACE_MS,
       onTooSlow: () => blob.destroy(new Error("The file was read too slowly.")),
-      yields: release.yields,
+      mustYield: release.mustYield,
       ...pace,
     });
     const end = () => {

@@ -68,11 +68,11 @@ export async function createCommit(
   // A commit holds a slot while its contents arrive, and yields the slot if they come slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
-  if (request) request.yields = slot.yields;
+  if (request) request.mustYield = slot.mustYield;
   try {
     return await writeCommit({ actor, actorNow, repo, path, ref, message }, input);
   } finally {
-    if (request) request.yields = undefined;
+    if (request) request.mustYield = undefined;
     slot();
   }
 }

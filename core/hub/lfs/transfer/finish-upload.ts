@@ -69,7 +69,7 @@ async function finishOnce(
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
-  const { whenClosed, yields, ...rest } = request;
+  const { whenClosed, mustYield, ...rest } = request;
   return requestContext.run(rest, work);
 }
 
