@@ -38,8 +38,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * The lock makes a revocation find the new delegation. It is exclusive, because overlapping shared locks would let an app block a
- * revocation. The consent is locked before the grant, as in a revocation.
+ * A revocation waits for this lock, so it finds the new delegation. With overlapping shared locks, an app could make a revocation
+ * wait forever, so the lock is exclusive. The consent is locked before the grant, as in a revocation.
  */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
@@ -61,7 +61,8 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
 }
 
 /**
- * Housekeeping deletes unused delegations after two days. For one day, an upload URL may use a delegation to which no row refers.
+ * Housekeeping deletes delegations to which no row refers after two days. An upload URL may use one for a day after it was
+ * reused.
  */
 const REUSED_MS = 3_600_000;
 
@@ -128,15 +129,15 @@ const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, 
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
 /**
- * SQL that is true if a row may act now.
- * @param ownerId the ID of the row's owner, a user or an organization
+ * SQL that is true if a stored resource may act now.
+ * @param ownerId the ID of the resource's owner, a user or an organization
  */
 export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
   return delegationMay(action, delegationId, ownerId, Prisma.sql`NULL::text`);
 }
 
 /**
- * @param delegationId null for a row that may read everything that its owner may read
+ * @param delegationId null for a resource that may read everything that its owner may read
  * @param creatorClientId a client that may always read the repository, because it created the repository
  */
 export function delegationReads(
@@ -186,7 +187,10 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
-/** For leaked tokens only. Database triggers handle all other ends of grants. */
+/**
+ * A delegation outlives its Grant, which an app may end by signing out. This is for Grants that the service ends, for example
+ * because a token leaked.
+ */
 export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
   await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
 }

@@ -50,8 +50,8 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * For event `e`, whose resource must have been readable then and must be readable now. Needs the repository `r` from a LEFT JOIN,
- * because the creator of a deleted repository is unknown.
+ * The resource of event `e` must have been readable at the time of the event, and must be readable now. The query must LEFT JOIN
+ * the repository as `r`, because it may be deleted.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);

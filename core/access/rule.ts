@@ -25,8 +25,8 @@ export type Rule = {
   on: keyof Resources;
   everyone?: true;
   /**
-   * Who may act on a public resource. `read`: everybody. `granted`: everybody, but on a gated repository only users whose request
-   * was accepted. `signed-in`: every user.
+   * Who may act on a public resource: with `read` everybody, with `granted` everybody except on gated repositories without an
+   * accepted request, with `signed-in` every user.
    */
   public?: "read" | "granted" | "signed-in";
   /** The user that is the resource, or that owns it. */
@@ -44,13 +44,15 @@ export type Rule = {
   isReading?: true;
   /** Requires recent authentication (S113). */
   recent?: true;
-  /** Refuses other apps, which could take over apps or create some that outlive the revocation of their own access. */
+  /**
+   * Only own programs may act. An app could take over other apps, or create apps that outlive the revocation of its own access.
+   */
   ownPrograms?: true;
   /** `any` means that any scope is enough. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;
   /**
-   * The error for actors without the right. A hidden resource must look like a missing one (S136). With the name of an action,
-   * only actors who may do that action get `forbidden`, and all others get `not_found`.
+   * The error for actors without the right. If it is the name of an action, actors who may do that action get `forbidden`, and
+   * all others `not_found`, because a hidden resource must look like a missing one (S136).
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /** Together with `not_found`: the error names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */

@@ -175,7 +175,7 @@ export async function mayRecord(
   }
 }
 
-/** One customer may have a /48, and thus 65,536 separately counted networks. */
+/** One customer may have a /48, which contains 65,536 networks. All of them together get the limit of this many. */
 const NETWORKS_OF_CUSTOMER = 10;
 
 /** Invalid addresses share one counter. A null address is not counted. */

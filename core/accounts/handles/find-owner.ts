@@ -34,7 +34,7 @@ function toOwner(kind: Owner["kind"], handle: string, row: Omit<Owner, "kind" | 
 }
 
 /**
- * An owner is a user or an organization, so a foreign key cannot lock an owner.
+ * An owner is in one of two tables, so no foreign key locks it.
  * @returns false if the owner was deleted or disabled meanwhile
  */
 export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string | null }): Promise<boolean> {

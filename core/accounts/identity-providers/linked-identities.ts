@@ -164,7 +164,10 @@ export async function requireSignInMethod(userId: string, tx: Db): Promise<void>
   throw conflict("This is your only way to sign in. Set a password, add a passkey or link another account first.");
 }
 
-/** A person at an unlocked machine may find its owner already signed in at the provider (S113). */
+/**
+ * A provider confirms only users who have no password and no passkey, because on an unlocked machine its owner may still be
+ * signed in at the provider (S113).
+ */
 export async function requireProvidersOnly(userId: string, tx: Db = db()): Promise<void> {
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0) {

@@ -26,7 +26,7 @@ export type Callback = {
 };
 
 export type CallbackFailure =
-  /** Nothing else can come of a forged response. */
+  /** Also the failure of every forged response. */
   | "expired"
   /** The user or the provider's administrator refused. */
   | "cancelled"

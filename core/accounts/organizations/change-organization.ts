@@ -9,7 +9,7 @@ import { notFound } from "#core/errors.ts";
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
 /**
- * The permission is checked under the lock, because a removed administrator must not add an invitation after theirs were revoked.
+ * The permission is checked under the lock. Otherwise a removed administrator could add an invitation after theirs were revoked.
  */
 export function changeOrganization<Result>(
   actor: Actor,

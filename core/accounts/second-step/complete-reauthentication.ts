@@ -15,7 +15,10 @@ export async function reauthenticate(actor: Person, password: unknown, from: Req
   return db().$transaction((tx) => completeReauthentication(tx, actor, { methods: ["pwd"] }, from));
 }
 
-/** A stolen session does not include the second step (docs/decisions/041). */
+/**
+ * For a user without a password, the second step alone is enough, because a thief of the session does not have it
+ * (docs/decisions/041).
+ */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
   return db().$transaction(async (tx) => {
     const { passwordHash } = await tx.user.findUniqueOrThrow({ where: { id: actor.userId }, select: { passwordHash: true } });

@@ -65,10 +65,7 @@ type SignInWithPasskeyInput = {
   replaces: string | undefined;
 };
 
-/**
- * The passkey counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the
- * same work.
- */
+/** The passkey counts as both steps (NIST SP 800-63B §3.1.6). */
 export async function signInWithPasskey(
   { response, challenge, replaces }: SignInWithPasskeyInput,
   from: RequestOrigin,

@@ -158,7 +158,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
-/** Every passkey that does not sign in gets this error (S115). */
+/** Every unknown or wrong passkey gets this error (S115). */
 export function passkeyRefused(cause?: unknown): ServiceError {
   return new ServiceError("unauthorized", "This passkey did not work. Try again, or use another method.", { cause });
 }

@@ -90,7 +90,10 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
   );
 }
 
-/** A concurrent change of the address deletes the links that were sent to the former mailbox. */
+/**
+ * Because of the lock, a concurrent change of the address either deletes the link to the former mailbox, or comes first, and no
+ * user is found.
+ */
 async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; username: string; email: string } | undefined> {
   const [user] = await tx.$queryRaw<{ id: string; username: string; email: string }[]>`
     SELECT id, username, email FROM "user" WHERE email_canonical = ${canonical} AND disabled_at IS NULL FOR NO KEY UPDATE`;

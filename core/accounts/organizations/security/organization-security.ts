@@ -98,7 +98,7 @@ async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db(
 
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
-/** A change that would lock out all administrators is refused. */
+/** Refuses a requirement that would lock out the actor or all administrators. */
 export async function updateOrganizationSecurity(
   actor: Actor,
   orgId: string,
