@@ -8,7 +8,7 @@ export const tooManyWaiting = (): ServiceError =>
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
 /**
- * Waits here, because waiting for a lock of the database would hold a connection.
+ * Calls wait here, because waiting for a lock of the database would hold a connection.
  * @param waitingMax includes the running call
  */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {

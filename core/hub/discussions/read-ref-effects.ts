@@ -25,7 +25,7 @@ export type RefEffects = {
   bases: Map<string, string | null>;
   /** The head commits of merged pull requests, by number and in order of numbers, for each branch's ref. */
   merged: Map<string, Map<number, string>>;
-  /** Includes refs for which git did not answer. */
+  /** The refs that git was asked about, whether or not it answered. */
   asked: Set<string>;
 };
 

@@ -35,7 +35,7 @@ const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
 /** The tables in which an account can have very many rows. With `change`, rows are changed and stay. */
 const PORTIONS: readonly Portion[] = [
-  // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
+  // A store may have thousands of files, a collection hundreds of items, and a run a log of megabytes.
   { table: "repo", where: isStoreOf, most: UPLOADS_AT_A_TIME },
   { table: "collection", where: ownedBy, most: 50 },
   { table: "job_run", where: ownedBy, most: 200 },
@@ -75,7 +75,7 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
 }
 
 /**
- * The rows stay without their author. Responses then say `ghost`
+ * Discussions and comments stay without an author, whom responses call `ghost`
  * (docs/specification/repositories-and-git.md#discussions-and-pull-requests).
  */
 async function forget(tx: Db, userId: string): Promise<void> {

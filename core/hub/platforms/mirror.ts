@@ -36,8 +36,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * Skips platforms that are revoked or locked. After this, the transaction waits at most 200 ms for any other lock, because all
- * platforms wait with it.
+ * Skips platforms that are revoked or locked. After this, the transaction waits at most 200 ms for any other lock, because the
+ * events of all platforms wait for it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`

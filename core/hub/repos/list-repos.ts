@@ -37,7 +37,8 @@ export type RepoQuery = {
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
 /**
- * Public and private repositories are searched separately, so that the cost of a page does not depend on others' repositories.
+ * Public and private repositories are searched separately, so that the cost of a page does not depend on others' private
+ * repositories.
  */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
@@ -90,7 +91,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** Has at most as many rows as a page. Leaves out repositories of disabled users. */
+/** Leaves out repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}

@@ -189,7 +189,7 @@ export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before something is sent to a repository, whether or not the transfer succeeds. */
+/** Call this before something is sent to a repository, because a failed transfer leaves objects too. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",

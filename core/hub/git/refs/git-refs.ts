@@ -22,7 +22,7 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX.toLocaleString("en")} branches, tags and pull requests. This one has ${total.toLocaleString("en")}. Delete some of them first.`;
 
-/** Only branches and tags may use these refs, because strangers can open many pull requests (S137). */
+/** Pull requests leave room for this many branches and tags, because strangers can open many pull requests (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {

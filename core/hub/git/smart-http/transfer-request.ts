@@ -130,7 +130,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/** The author of an open pull request may also push to its branch. */
+/** The author of an open pull request may push to the pull request's ref. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

@@ -22,7 +22,7 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git's priority is lowered only for larger clones. */
+/** Only for larger clones, git's priority is lowered at once. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 const ERROR_READ_MAX_MS = 10_000;
 

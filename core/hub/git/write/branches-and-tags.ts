@@ -98,7 +98,7 @@ export async function deleteBranch(
   ask(actor, repo);
   const ref = `refs/heads/${branch}`;
   const oldSha = await resolveRef(path, ref);
-  // Scripts match this text and the ones above, which are the public hub's.
+  // Scripts match this text and the ones above, so they must not change.
   if (!oldSha)
     throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
   return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;

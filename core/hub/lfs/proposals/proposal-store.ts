@@ -12,8 +12,8 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 const STORE_TYPE = "proposals";
 
 /**
- * A store has the name of its repository.
- * @param ref a branch or a tag, for which only actors who may write may upload
+ * @returns the repository if the actor may write to it, else the actor's store, with the name of the repository
+ * @param ref if it is a branch or a tag, only actors who may write can upload
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);

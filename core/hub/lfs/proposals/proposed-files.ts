@@ -97,8 +97,8 @@ export async function adoptFiles(
 const MANY_OBJECTS = 2_000;
 
 /**
- * One walk finds all of them. A lookup for each batch of a large push would take too long, just because a stranger has opened a
- * pull request.
+ * From a large push on, all pointers are read at once. A query for each batch would take too long, just because a stranger has
+ * opened a pull request.
  */
 async function findMerged(
   repoId: string,

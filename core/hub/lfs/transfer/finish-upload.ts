@@ -105,7 +105,7 @@ async function recordVerified(
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Keeps the content while another request may be finishing the same upload.
+ * While the upload's URLs work, its leftover row and its reservation stay.
  * @param options.isFinal whether the upload's URLs have stopped working
  */
 async function removeUnlessNeeded(
