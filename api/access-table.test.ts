@@ -206,7 +206,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: even reading requires a token. `needsPerson`: a job's token is rejected first. */
+/** `needsToken`: even reading requires a token. `needsPerson`: a job's token is rejected before the resource is looked up. */
 type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
@@ -380,16 +380,20 @@ const ofCollections = (action: "collection.read" | "collection.write") =>
   collectionNames.map((key): Question => [key, (actor) => may(actor, action, collectionResource(at.collections[key]))]);
 
 describe("S135 S136 the access table", () => {
-  test.each(Object.keys(questions) as Act[])("every actor and resource: %s", { timeout: TIMEOUT_MS }, async (act) => {
-    const wrong: string[] = [];
-    for (const [actor, known] of everybody) {
-      for (const [resource, ask] of questions[act]?.() ?? []) {
-        if ((await ask(known)) === isAllowed(act, resource, actor)) continue;
-        wrong.push(`${actor?.who} by ${actor?.hand} with ${actor?.scopes.join(" ")}: ${resource}`);
+  test.each(Object.keys(questions) as Act[])(
+    "`may` follows the rows for every actor and resource: %s",
+    { timeout: TIMEOUT_MS },
+    async (act) => {
+      const wrong: string[] = [];
+      for (const [actor, known] of everybody) {
+        for (const [resource, ask] of questions[act]?.() ?? []) {
+          if ((await ask(known)) === isAllowed(act, resource, actor)) continue;
+          wrong.push(`${actor?.who} by ${actor?.hand} with ${actor?.scopes.join(" ")}: ${resource}`);
+        }
       }
-    }
-    expect(wrong).toEqual([]);
-  });
+      expect(wrong).toEqual([]);
+    },
+  );
 
   test("auth-check, auth-check/write and settings follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const cells = cellsOf(["auth-check", "auth-check/write", "settings"], {
@@ -411,7 +415,7 @@ describe("S135 S136 the access table", () => {
     expect(asked).toBeGreaterThan(250);
   });
 
-  test("discussions: opened, commented, changed, pinned, merged", { timeout: TIMEOUT_MS }, async () => {
+  test("opening, changing, commenting on, pinning and merging discussions follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const pairs = ["read-repos", "contribute-repos", "write-repos"].map((scope) => `write-discussions+${scope}`).join(" ");
     const inHands = "personal app exchanged ci";
     const actors = some(inHands, `none write-discussions ${pairs} all`, "owner admin maker read unmet job");
@@ -435,7 +439,9 @@ describe("S135 S136 the access table", () => {
     expect((await check(oneOfEach("create", cells))).wrong).toEqual([]);
   });
 
-  test("deleting: refused where managing is refused, and done where it is allowed", { timeout: TIMEOUT_MS }, async () => {
+  test("deleting is refused where managing is refused, and works where managing is allowed", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const all = repoNames.flatMap((key) =>
       some("personal exchanged", "none contribute-repos manage-repos").map((actor): Cell & { key: RepoKey } => {
         const { owner, name } = at.repos[key];
@@ -525,7 +531,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("collections: read, changed, created", async () => {
+  test("reading, changing and creating collections follow the rows", async () => {
     const sets = "none read-repos read-collections write-collections all";
     const actors = some("personal app exchanged ci", sets, "owner admin write contributor read unmet job");
     const path = (key: CollectionKey) => `/api/collections/${collectionName(at.collections[key])}`;
@@ -550,8 +556,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** A deferred action reaches only what the action's token can read (H1, H2). */
-  test("watching, running and scheduling: private Spaces of the user and of an organization", {
+  test("a webhook, a job and a schedule reach a private Space only if their token can read the Space", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const person = await signedInPerson("lender");

@@ -151,7 +151,7 @@ test("a later look-up of a long request needs no proof again, but only if the fi
   expect(await lookUps(await (await proofKey()).proof("GET", address(), token))).toEqual(["refused", "refused", "refused"]);
 });
 
-describe("RFC 9449 §7.2 one kind of token never passes for the other", () => {
+describe("RFC 9449 §7.2 a bound and an unbound token never pass for each other", () => {
   test("a bound token sent as Bearer gets the error of an unknown token, with or without a proof", async () => {
     for (const proof of [undefined, await key.proof("GET", address(), token)]) {
       const response = await ask(`Bearer ${token}`, proof);

@@ -99,7 +99,7 @@ const RESERVED_NAMES = new Set("activity collections datasets discussions models
 
 /**
  * See S137, S139.
- * @returns `canonical`, which must be unique for one owner
+ * @returns `canonical`, which must be unique for one owner and type
  */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();

@@ -82,7 +82,9 @@ function isRemoval(before: Repo, now: Repo): boolean {
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** A removal counts too but is never refused, because only a counted change could undo it (S144). */
+/**
+ * A removal counts too but is never refused. The change that undoes it can be refused, so removals cannot go on forever (S144).
+ */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {

@@ -19,7 +19,7 @@ export type Reconstruction = {
 
 /** A file of many pieces takes megabytes to describe. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** A client must request a larger file range by range. */
+/** A client must request a file of more terms in ranges. */
 const TERMS_MAX = 8_192;
 /** Signing a bucket's URL takes some time. */
 const TERMS_PER_TURN = 16;
@@ -44,7 +44,7 @@ export async function reconstructFile(
 async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
   const placed: PlacedTerm[] = [];
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
-    // Refused before anything of the xorbs is read.
+    // This check comes before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
       throw new ServiceError(
         "payload_too_large",

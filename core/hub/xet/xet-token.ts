@@ -74,7 +74,7 @@ type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
 /**
  * Each call checks the holder's right again (S135).
- * @param asked the repository in the URL, and the action
+ * @param asked the repository in the URL, and the right that the request needs
  */
 export async function requireXetToken(
   authorization: string | undefined,

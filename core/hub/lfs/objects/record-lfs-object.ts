@@ -44,7 +44,7 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // `keep` comes late, because it cannot be repeated, and `inTransaction` repeats this function if a statement fails.
+    // `keep` comes late, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
     await keep?.();
     // If another upload of this object was recorded first, the content at this location is left over.
     await tx.$executeRaw(
