@@ -9,7 +9,6 @@ import { authorize, type Prepared, prepare, redemption, signIn } from "#core/oau
 import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** RFC 9449 at our own API. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: Prepared;
 let key: ProofKey;

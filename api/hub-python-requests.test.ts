@@ -42,115 +42,112 @@ const commit = (caller: Caller | undefined, repo: Repo, raw: string | Uint8Array
 
 const head = async (repo: Repo) => resolveRef(await openRepository(repo), "refs/heads/main");
 
-test.each(["model", "dataset", "space"] as const)(
-  "the Python client's requests create, fill, change, move and delete a %s",
-  async (type) => {
-    const ada = await someCaller("manage-repos", "write-discussions");
-    const name = `tide-${type}`;
-    const created = await send(ada, "POST", "/api/repos/create", {
-      body: { name, organization: null, type, private: false, ...(type === "space" && { sdk: "static" }) },
-    });
-    expect(created).toMatchObject({ status: 200, body: { name: `${ada.username}/${name}` } });
-    const again = await send(ada, "POST", "/api/repos/create", { body: { name, organization: ada.username, type } });
-    expect(again.status).toBe(409);
-    const at = `/api/${type}s/${ada.username}/${name}`;
+test.each(["model", "dataset", "space"] as const)("requests create, fill, change, move and delete a %s", async (type) => {
+  const ada = await someCaller("manage-repos", "write-discussions");
+  const name = `tide-${type}`;
+  const created = await send(ada, "POST", "/api/repos/create", {
+    body: { name, organization: null, type, private: false, ...(type === "space" && { sdk: "static" }) },
+  });
+  expect(created).toMatchObject({ status: 200, body: { name: `${ada.username}/${name}` } });
+  const again = await send(ada, "POST", "/api/repos/create", { body: { name, organization: ada.username, type } });
+  expect(again.status).toBe(409);
+  const at = `/api/${type}s/${ada.username}/${name}`;
 
-    const yaml = { content: "---\ntags: [sea]\n---\n# Tides\n", repoType: type };
-    expect(await send(undefined, "POST", "/api/validate-yaml", { body: yaml })).toMatchObject({
-      status: 200,
-      body: { errors: [] },
-    });
+  const yaml = { content: "---\ntags: [sea]\n---\n# Tides\n", repoType: type };
+  expect(await send(undefined, "POST", "/api/validate-yaml", { body: yaml })).toMatchObject({
+    status: 200,
+    body: { errors: [] },
+  });
 
-    const files = [
-      { path: "README.md", size: 24, sample: Buffer.from(yaml.content).toString("base64") },
-      { path: "model.safetensors", size: 5_000, sample: "AAAA" },
-      { path: "data/empty.bin", size: 0, sample: "" },
-      { path: "data/large.txt", size: 20_000_000, sample: "eA==" },
-      { path: "data/binary", size: 2_000_000, sample: "AAAA" },
-      { path: "build/out.txt", size: 3, sample: "eA==" },
-    ];
-    const planned = await send(ada, "POST", `${at}/preupload/main`, { body: { files, gitIgnore: "build/\n" } });
-    expect(planned.body.files).toEqual([
-      {
-        path: "README.md",
-        uploadMode: "regular",
-        shouldIgnore: false,
-        ...(type === "space" && { oid: expect.stringMatching(/^[0-9a-f]{40}$/) }),
-      },
-      { path: "model.safetensors", uploadMode: "lfs", shouldIgnore: false },
-      { path: "data/empty.bin", uploadMode: "regular", shouldIgnore: false },
-      { path: "data/large.txt", uploadMode: "lfs", shouldIgnore: false },
-      { path: "data/binary", uploadMode: "lfs", shouldIgnore: false },
-      { path: "build/out.txt", uploadMode: "regular", shouldIgnore: true },
-    ]);
+  const files = [
+    { path: "README.md", size: 24, sample: Buffer.from(yaml.content).toString("base64") },
+    { path: "model.safetensors", size: 5_000, sample: "AAAA" },
+    { path: "data/empty.bin", size: 0, sample: "" },
+    { path: "data/large.txt", size: 20_000_000, sample: "eA==" },
+    { path: "data/binary", size: 2_000_000, sample: "AAAA" },
+    { path: "build/out.txt", size: 3, sample: "eA==" },
+  ];
+  const planned = await send(ada, "POST", `${at}/preupload/main`, { body: { files, gitIgnore: "build/\n" } });
+  expect(planned.body.files).toEqual([
+    {
+      path: "README.md",
+      uploadMode: "regular",
+      shouldIgnore: false,
+      ...(type === "space" && { oid: expect.stringMatching(/^[0-9a-f]{40}$/) }),
+    },
+    { path: "model.safetensors", uploadMode: "lfs", shouldIgnore: false },
+    { path: "data/empty.bin", uploadMode: "regular", shouldIgnore: false },
+    { path: "data/large.txt", uploadMode: "lfs", shouldIgnore: false },
+    { path: "data/binary", uploadMode: "lfs", shouldIgnore: false },
+    { path: "build/out.txt", uploadMode: "regular", shouldIgnore: true },
+  ]);
 
-    const lines = [
-      header({ summary: "Add tides", description: "" }),
-      fileLine("README.md", yaml.content),
-      fileLine(".gitattributes", "*.txt filter=lfs -text\nb.txt !filter\n"),
-      fileLine(".gitignore", "*.log\n"),
-      { key: "file", value: { path: "b.txt", content: "hé", encoding: "utf-8" } },
-    ];
-    const made = await send(ada, "POST", `${at}/commit/main`, { raw: ndjson(...lines), type: "application/x-ndjson" });
-    expect(made).toMatchObject({ status: 200, body: { success: true, hookOutput: "" } });
-    const { commitOid, commitUrl } = made.body;
-    const web = type === "model" ? "" : `/${type}s`;
-    expect(commitUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/commit/${commitOid}`);
+  const lines = [
+    header({ summary: "Add tides", description: "" }),
+    fileLine("README.md", yaml.content),
+    fileLine(".gitattributes", "*.txt filter=lfs -text\nb.txt !filter\n"),
+    fileLine(".gitignore", "*.log\n"),
+    { key: "file", value: { path: "b.txt", content: "hé", encoding: "utf-8" } },
+  ];
+  const made = await send(ada, "POST", `${at}/commit/main`, { raw: ndjson(...lines), type: "application/x-ndjson" });
+  expect(made).toMatchObject({ status: 200, body: { success: true, hookOutput: "" } });
+  const { commitOid, commitUrl } = made.body;
+  const web = type === "model" ? "" : `/${type}s`;
+  expect(commitUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/commit/${commitOid}`);
 
-    const more = ["a.txt", "b.txt", "x.log", "README.md"].map((path) => ({ path, size: 10, sample: "eA==" }));
-    const second = await send(ada, "POST", `${at}/preupload/main`, { body: { files: more } });
-    expect(second.body.files).toEqual([
-      { path: "a.txt", uploadMode: "lfs", shouldIgnore: false },
-      { path: "b.txt", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
-      { path: "x.log", uploadMode: "regular", shouldIgnore: true },
-      { path: "README.md", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
-    ]);
+  const more = ["a.txt", "b.txt", "x.log", "README.md"].map((path) => ({ path, size: 10, sample: "eA==" }));
+  const second = await send(ada, "POST", `${at}/preupload/main`, { body: { files: more } });
+  expect(second.body.files).toEqual([
+    { path: "a.txt", uploadMode: "lfs", shouldIgnore: false },
+    { path: "b.txt", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    { path: "x.log", uploadMode: "regular", shouldIgnore: true },
+    { path: "README.md", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
+  ]);
 
-    const branch = `${at}/branch/${encodeURIComponent("feature/tides")}`;
-    expect((await send(ada, "POST", branch, { body: {} })).body).toEqual({ ref: "refs/heads/feature/tides", commitOid });
-    expect((await send(ada, "POST", branch, { body: { startingPoint: commitOid } })).status).toBe(409);
-    const onBranch = ndjson(
-      header({ parentCommit: commitOid }),
-      { key: "deletedFile", value: { path: "b.txt" } },
-      { key: "copyFile", value: { path: "copy.md", srcPath: "README.md", srcRevision: null } },
-    );
-    const target = `${at}/commit/${encodeURIComponent("feature/tides")}`;
-    const branched = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
-    expect(branched.status).toBe(200);
-    const late = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
-    expect(late).toMatchObject({ status: 412, body: { error: expect.stringContaining("The branch was updated") } });
+  const branch = `${at}/branch/${encodeURIComponent("feature/tides")}`;
+  expect((await send(ada, "POST", branch, { body: {} })).body).toEqual({ ref: "refs/heads/feature/tides", commitOid });
+  expect((await send(ada, "POST", branch, { body: { startingPoint: commitOid } })).status).toBe(409);
+  const onBranch = ndjson(
+    header({ parentCommit: commitOid }),
+    { key: "deletedFile", value: { path: "b.txt" } },
+    { key: "copyFile", value: { path: "copy.md", srcPath: "README.md", srcRevision: null } },
+  );
+  const target = `${at}/commit/${encodeURIComponent("feature/tides")}`;
+  const branched = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
+  expect(branched.status).toBe(200);
+  const late = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
+  expect(late).toMatchObject({ status: 412, body: { error: expect.stringContaining("The branch was updated") } });
 
-    const tag = { body: { tag: "v1.0", message: "The first" } };
-    expect((await send(ada, "POST", `${at}/tag/main`, tag)).body).toEqual({ ref: "refs/tags/v1.0", commitOid });
-    expect((await send(ada, "POST", `${at}/tag/main`, tag)).status).toBe(409);
-    expect((await send(ada, "DELETE", `${at}/tag/v1.0`)).status).toBe(200);
-    expect(await send(ada, "DELETE", `${at}/tag/v1.0`)).toMatchObject({ status: 404 });
-    expect((await send(ada, "DELETE", branch)).status).toBe(200);
+  const tag = { body: { tag: "v1.0", message: "The first" } };
+  expect((await send(ada, "POST", `${at}/tag/main`, tag)).body).toEqual({ ref: "refs/tags/v1.0", commitOid });
+  expect((await send(ada, "POST", `${at}/tag/main`, tag)).status).toBe(409);
+  expect((await send(ada, "DELETE", `${at}/tag/v1.0`)).status).toBe(200);
+  expect(await send(ada, "DELETE", `${at}/tag/v1.0`)).toMatchObject({ status: 404 });
+  expect((await send(ada, "DELETE", branch)).status).toBe(200);
 
-    const proposal = ndjson(header({ summary: "Say more", description: "Please" }), fileLine("more.txt"));
-    const proposed = await send(ada, "POST", `${at}/commit/main?create_pr=1`, { raw: proposal, type: "application/x-ndjson" });
-    expect(proposed.body.pullRequestUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/discussions/1`);
-    const onIt = ndjson(header(), fileLine("even more.txt"));
-    const pushed = await send(ada, "POST", `${at}/commit/refs%2Fpr%2F1`, { raw: onIt, type: "application/x-ndjson" });
-    expect(pushed.status).toBe(200);
+  const proposal = ndjson(header({ summary: "Say more", description: "Please" }), fileLine("more.txt"));
+  const proposed = await send(ada, "POST", `${at}/commit/main?create_pr=1`, { raw: proposal, type: "application/x-ndjson" });
+  expect(proposed.body.pullRequestUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/discussions/1`);
+  const onIt = ndjson(header(), fileLine("even more.txt"));
+  const pushed = await send(ada, "POST", `${at}/commit/refs%2Fpr%2F1`, { raw: onIt, type: "application/x-ndjson" });
+  expect(pushed.status).toBe(200);
 
-    const squashed = await send(ada, "POST", `${at}/super-squash/main`, { body: { message: "All of it" } });
-    expect(squashed.status).toBe(200);
-    const toRepo = `${ada.username}/moved-${type}`;
-    const moved = await send(ada, "POST", "/api/repos/move", { body: { fromRepo: `${ada.username}/${name}`, toRepo, type } });
-    expect(moved.status).toBe(200);
-    const repo = (await readRepo(created.body.id)) as Repo;
-    expect(repo.fullName).toBe(toRepo);
-    await fsck(repo);
-    const gone = await send(ada, "DELETE", "/api/repos/delete", {
-      body: { name: `moved-${type}`, organization: ada.username, type },
-    });
-    expect(gone.status).toBe(200);
-    expect(
-      (await send(ada, "POST", `${at}/commit/main`, { raw: onIt, type: "application/x-ndjson" })).headers.get("x-error-code"),
-    ).toBe("RepoNotFound");
-  },
-);
+  const squashed = await send(ada, "POST", `${at}/super-squash/main`, { body: { message: "All of it" } });
+  expect(squashed.status).toBe(200);
+  const toRepo = `${ada.username}/moved-${type}`;
+  const moved = await send(ada, "POST", "/api/repos/move", { body: { fromRepo: `${ada.username}/${name}`, toRepo, type } });
+  expect(moved.status).toBe(200);
+  const repo = (await readRepo(created.body.id)) as Repo;
+  expect(repo.fullName).toBe(toRepo);
+  await fsck(repo);
+  const gone = await send(ada, "DELETE", "/api/repos/delete", {
+    body: { name: `moved-${type}`, organization: ada.username, type },
+  });
+  expect(gone.status).toBe(200);
+  expect(
+    (await send(ada, "POST", `${at}/commit/main`, { raw: onIt, type: "application/x-ndjson" })).headers.get("x-error-code"),
+  ).toBe("RepoNotFound");
+});
 
 describe("a commit", () => {
   test("is accepted in one JSON object, as older clients send it", async () => {

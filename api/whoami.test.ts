@@ -210,13 +210,10 @@ describe("whoami-v2 without a valid token", () => {
     expect(await response.json()).toMatchObject({ error: "Invalid username or password.", code: "unauthorized" });
   });
 
-  test.each(["kh_oauth_unknown", "x", "a b", "", "%00", "ü", "=", "a,b", `kh_${"a".repeat(4000)}`])(
-    "has 401 for the token %j",
-    async (token) => {
-      const bytes = Buffer.from(token).toString("latin1");
-      expect((await ask(bytes)).status).toBe(401);
-    },
-  );
+  test.each(["kh_oauth_unknown", "x", "a b", "", "%00", "ü", "=", "a,b", `kh_${"a".repeat(4000)}`])("%j: 401", async (token) => {
+    const bytes = Buffer.from(token).toString("latin1");
+    expect((await ask(bytes)).status).toBe(401);
+  });
 
   test("has 401 for another scheme, and for a token in the query or in a cookie", async () => {
     const { tokens } = await signIn(world);

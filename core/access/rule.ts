@@ -24,10 +24,7 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 export type Rule = {
   on: keyof Resources;
   everyone?: true;
-  /**
-   * Who may act on a public resource: with `read` everybody, with `granted` everybody except on gated repositories without an
-   * accepted request, with `signed-in` every user.
-   */
+  /** Who may act on public resources. `read`: everybody. `granted`: on gated ones only if accepted. `signed-in`: every user. */
   public?: "read" | "granted" | "signed-in";
   /** The user that is the resource, or that owns it. */
   owner?: true;
@@ -44,9 +41,7 @@ export type Rule = {
   isReading?: true;
   /** Requires recent authentication (S113). */
   recent?: true;
-  /**
-   * Only own programs may act. An app could take over other apps, or create apps that outlive the revocation of its own access.
-   */
+  /** Refuses apps, which could take over other apps, or create apps that outlive the revocation of their own access. */
   ownPrograms?: true;
   /** `any` means that any scope is enough. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;

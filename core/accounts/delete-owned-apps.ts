@@ -13,8 +13,7 @@ export async function deleteOwnedApps(
   const clientIds = apps.map((app) => app.clientId);
   const ofApps = { clientId: { in: clientIds } };
   await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } });
-  // Finds Grants through consents, because they have no index by client (S137). A trigger ends exchanged Grants, which have no
-  // consent.
+  // Finds Grants by their consents, because no index has the client (S137). A trigger ends exchanged Grants, which have none.
   await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.client_id = ANY (${clientIds}) AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });

@@ -90,9 +90,7 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /**
-   * Only for a token without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid.
-   */
+  /** Without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid. */
   subject?: string;
 };
 

@@ -51,8 +51,7 @@ type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
 /**
- * A process counts a hundredth of the limit in advance, so that few requests cause a write.
- * @param key must be one of few keys, because each key's latest block stays in memory
+ * Few requests write, because each process counts a hundredth of the limit in advance. Only for few keys, which stay in memory.
  */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
@@ -127,10 +126,7 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/**
- * Does not throw when the limit is reached.
- * @returns whether the limit allows the action
- */
+/** Returns whether the limit allows the action, instead of throwing. */
 export async function isWithinThrottle(
   tx: Db,
   key: string,

@@ -12,7 +12,6 @@ export type AuditRow = {
   ip: string | null;
   userAgent: string | null;
   token: AuditToken | null;
-  /** Null if unknown. */
   isTokenGone: boolean | null;
   createdAt: Date;
   actorId: string | null;

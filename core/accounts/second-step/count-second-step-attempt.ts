@@ -1,10 +1,7 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
-/**
- * Three codes are accepted at a time, so a random code is right once in 333,333 attempts. Correct codes do not reset the day's
- * counter.
- */
+/** A random code is right once in 333,333 attempts, as three are accepted. Correct codes do not reset the day's counter. */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 

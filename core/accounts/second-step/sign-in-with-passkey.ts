@@ -57,10 +57,7 @@ async function ask(terms: ChallengeTerms, userVerification: "required" | "prefer
 
 type SignInWithPasskeyInput = {
   response: unknown;
-  /**
-   * The challenge of this browser's cookie. Without it, a response made elsewhere could sign the user in to a stranger's account
-   * (login CSRF).
-   */
+  /** From this browser's cookie, so that no response made elsewhere signs the user in to a stranger's account (login CSRF). */
   challenge: string | undefined;
   replaces: string | undefined;
 };
@@ -81,10 +78,7 @@ export async function signInWithPasskey(
   });
 }
 
-/**
- * See S113.
- * @param session the token that the browser sent
- */
+/** See S113. `session` is the token that the browser sent. */
 export async function reauthenticateWithPasskey(
   { userId, sessionId }: Person,
   { response, session }: { response: unknown; session: string | undefined },

@@ -84,10 +84,7 @@ export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTer
 
 const clientData = z.object({ challenge: z.string().max(200) });
 
-/**
- * Uses the challenge up even if the response is wrong.
- * @returns the challenge in base64url
- */
+/** Uses the challenge up even if the response is wrong. Returns the challenge in base64url. */
 export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
   const taken = await db()

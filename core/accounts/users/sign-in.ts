@@ -70,9 +70,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/**
- * A password change or a disabling that happened meanwhile did not end the new session, because that session did not exist yet.
- */
+/** A concurrent change of the password, or disabling the user, could not end this session, which did not exist yet. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

@@ -29,10 +29,7 @@ export type RefEffects = {
   asked: Set<string>;
 };
 
-/**
- * The pushed commits decide how long git takes, so call this before anything is locked (S137).
- * @param at a time before git changed the refs
- */
+/** Pushed commits decide how long this takes, so lock nothing before (S137). `at` is a time before git changed the refs. */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
   changed: readonly ChangeToFollow[],

@@ -40,10 +40,7 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/**
- * @param language one of the common languages of `lowlight`
- * @returns undefined if the result is too large or takes too long
- */
+/** For the common languages of `lowlight`. Returns undefined if the result is too large or takes too long. */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });

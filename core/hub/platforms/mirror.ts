@@ -119,10 +119,7 @@ export const describedRepoSchema = z.object({
 
 export type DescribedRepo = z.infer<typeof describedRepoSchema>;
 
-/**
- * Leaves out repositories whose name or ID is taken.
- * @returns the number of inserted repositories
- */
+/** Leaves out repositories whose name or ID is taken. Returns the number of inserted repositories. */
 export function insertRepos(
   tx: Sql,
   platform: Platform,

@@ -4,10 +4,7 @@ import { type EventData, eventKinds, eventOf, kindOfType, parseEventData } from 
 import { refusalOf, unstorable } from "./mirror.ts";
 import { isSourceOf, type Platform } from "./platform.ts";
 
-/**
- * The attributes of CloudEvents 1.0. The published library is not used, because it gives an event without an `id` a new one at
- * each repetition.
- */
+/** See CloudEvents 1.0. The published library is not used, because it gives an event without an `id` a new one each time. */
 const attributes = z.object({
   specversion: z.literal("1.0", "must be 1.0"),
   id: z.string().min(1).max(255),

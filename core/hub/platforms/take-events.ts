@@ -22,10 +22,7 @@ export type Taken = { source: string | null; id: string | null } & (
   | { status: "failed"; refusal: ServiceError }
 );
 
-/**
- * The transaction that records an event also applies the event to the repository (S122). Simultaneous requests share a
- * transaction.
- */
+/** A transaction records events and applies them to repositories (S122). Simultaneous requests share a transaction. */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX.toLocaleString("en")} events at a time.`);

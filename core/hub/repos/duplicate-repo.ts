@@ -26,8 +26,7 @@ const COPY_MAX_MS = 10 * 60_000;
 /** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
 /**
- * How much larger than the source a copy may be. Objects whose delta base is not copied become whole, so that a copy could be a
- * thousand times as large (S137).
+ * Objects whose delta base is not copied become whole, so without this limit, a copy could be a thousand times as large (S137).
  */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
@@ -38,10 +37,7 @@ type Copy = {
   prepare?: (made: Repo) => Promise<void>;
 };
 
-/**
- * The copy's large files are not stored again, but count towards the quota of the copy's owner.
- * @param actorNow resolves the actor again before the copy gets its content (S114, S135)
- */
+/** The copy's large files are not stored again, but count towards the quota of the copy's owner. */
 export async function duplicateRepo(
   actor: Actor,
   wanted: RepoName,

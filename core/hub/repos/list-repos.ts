@@ -36,10 +36,7 @@ export type RepoQuery = {
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/**
- * Public and private repositories are searched separately, so that the cost of a page does not depend on others' private
- * repositories.
- */
+/** Searches public and private repositories separately, so that strangers' private repositories cost no time. */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);

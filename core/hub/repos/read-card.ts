@@ -37,10 +37,7 @@ function newCards() {
   };
 }
 
-/**
- * Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked.
- * @returns undefined if the card was not read ahead
- */
+/** Returns undefined without `readCardAhead`. Call that before a transaction, so that no parser runs while a row is locked. */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);

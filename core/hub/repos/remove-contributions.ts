@@ -7,10 +7,7 @@ const ROWS_AT_A_TIME = 1_000;
 export const UPLOADS_AT_A_TIME = 5;
 export const FILES_AT_A_TIME = 5_000;
 
-/**
- * Deletes most of the contributions, because strangers can contribute too much for one transaction (S137).
- * @param which an SQL condition for the repository `r`
- */
+/** Strangers can contribute too much for one transaction (S137). `which` is an SQL condition for the repository `r`. */
 export async function removeContributions(which: Prisma.Sql): Promise<void> {
   const discussions = Prisma.sql`FROM repo r JOIN discussion d ON d.repo_id = r.id`;
   // The limit in the lateral join keeps PostgreSQL from reading the comments of all repositories.

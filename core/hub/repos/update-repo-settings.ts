@@ -82,9 +82,7 @@ function isRemoval(before: Repo, now: Repo): boolean {
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/**
- * A removal counts too but is never refused. The change that undoes it can be refused, so removals cannot go on forever (S144).
- */
+/** A removal counts too but is never refused. It cannot be repeated forever, because its undoing can be refused (S144). */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {

@@ -61,10 +61,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
-/**
- * Must have the same conditions as the view `member_standing`.
- * @param options.role counts only members with this role
- */
+/** Must have the same conditions as the view `member_standing`. With `role`, counts only members with that role. */
 async function countUnmet(
   orgId: string,
   { tx = db(), role = null }: { tx?: Db; role?: OrganizationRole | null } = {},

@@ -73,8 +73,7 @@ const ON_BRANCH_WAIT_MS = 2_000;
 const decideOnce = walker<boolean>({ max: 10_000 });
 
 /**
- * Anybody can have a commit served under the owner's name by opening a pull request, so readers get a notice if the result is
- * false.
+ * Anybody can have a commit served under the owner's name by opening a pull request, so readers get a notice if this is false.
  * @returns true also if git does not answer in time
  */
 export async function isOnBranch(

@@ -140,16 +140,12 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/**
- * Runs git within a `walker`, and yields the lines of its output in portions.
- * @throws the errors of `gitLines`
- */
+/** Like `gitLines`, within a `walker`. */
 export const walkGitLines = (directory: string, args: readonly string[], options: Parameters<typeof gitLines>[2] = {}) =>
   gitLines(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
 /**
- * Runs git within a `walker`. Unless the caller set a limit, the pushed content is the cause of too much output, which is not an
- * internal error.
+ * Runs git within a `walker`. Without a limit of the caller's, the pushed content causes too much output, not an internal error.
  */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {

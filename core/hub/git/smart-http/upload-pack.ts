@@ -92,10 +92,7 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * @param end is called with the bytes that the fetch held, once it is no longer counted
-   * @returns a function that stops counting
-   */
+  /** Calls `end` with the bytes that the fetch held, once it is no longer counted. Returns a function that stops counting. */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);

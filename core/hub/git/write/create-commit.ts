@@ -50,10 +50,7 @@ export type Committed = {
 
 /** Commits to one branch wait for each other in this process, so only pushes, merges and other processes can overtake one. */
 const ATTEMPTS_MAX = 10;
-/**
- * The branch moves at the very end, so either the whole commit exists or nothing.
- * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
- */
+/** The branch moves at the very end, so either the whole commit exists or nothing. */
 export async function createCommit(
   actor: Actor,
   name: RepoName,

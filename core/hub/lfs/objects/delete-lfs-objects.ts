@@ -28,8 +28,7 @@ type ListedLfsFile = {
 };
 
 /**
- * The list includes files that were removed from the history, so only actors who may write can see it.
- * @param after the SHA-256 of the last file of the page before
+ * Includes files that were removed from the history, so only writers see the list. `after` is the previous page's last SHA-256.
  */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
   const repo = await findRepo(actor, name, "repo.write");
@@ -54,7 +53,6 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 /**
  * Deletes either all of the files, or none if the history still refers to one. Xorbs stay for a month, because clients may refer
  * to their chunks in the next upload.
- * @param actorNow resolves the actor again just before the deletion (S114)
  */
 export async function deleteLfsFiles(
   actor: Actor,

@@ -13,10 +13,7 @@ export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/**
- * After this call, no client gets a URL with which it could replace the content.
- * @returns the new ID of the reservation
- */
+/** After this call, no client gets a URL with which it could replace the content. Returns the new ID of the reservation. */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -86,10 +83,7 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/**
- * A repeated request gets the location of the first one.
- * @param newLocation is used if the reservation has no location yet
- */
+/** A repeated request gets the location of the first one. `newLocation` is used if the reservation has no location yet. */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})

@@ -47,10 +47,7 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/**
- * Call this at each use of an upload URL or token (S135).
- * @param id the ID of a repository or a store
- */
+/** Call this at each use of an upload URL or token (S135). `id` is the ID of a repository or a store. */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");

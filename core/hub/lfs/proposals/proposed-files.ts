@@ -65,10 +65,7 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/**
- * Call this before branches or tags get commits of a pull request.
- * @param quarantine a folder with objects that git does not find yet
- */
+/** Call this before branches or tags get commits of a pull request. `quarantine` has objects that git does not find yet. */
 export async function adoptFiles(
   repo: { id: string },
   path: string,

@@ -104,10 +104,7 @@ async function recordVerified(
 /** Each deletion holds a database connection, and all of them together must not use up the pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/**
- * While the upload's URLs work, its leftover row and its reservation stay.
- * @param options.isFinal whether the upload's URLs have stopped working
- */
+/** Unless `isFinal`, the upload's URLs still work, so its leftover row and its reservation stay. */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

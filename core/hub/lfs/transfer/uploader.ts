@@ -28,10 +28,7 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
   await requireUpload(actor, repoId);
 }
 
-/**
- * The caller must check the permission.
- * @returns undefined if the uploader is gone
- */
+/** Returns undefined if the uploader is gone. The caller must check the permission. */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
