@@ -432,9 +432,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(oneOfEach("create", cells))).wrong).toEqual([]);
   });
 
-  test("deleting follows the rows for managing", {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  test("deleting follows the rows for managing", { timeout: TIMEOUT_MS }, async () => {
     const all = repoNames.flatMap((key) =>
       some("personal exchanged", "none contribute-repos manage-repos").map((actor): Cell & { key: RepoKey } => {
         const { owner, name } = at.repos[key];

@@ -140,10 +140,7 @@ export function delegationReads(
   return delegationMay("repo.read", delegationId, ownerId, creatorClientId);
 }
 
-/**
- * Must decide as `may` does, which delegation.test.ts checks. Sign-in requirements are not checked here. For a row that a user
- * owns, webhooks/watchers.ts checks them.
- */
+/** Must decide as `may` does, which a test checks. For users' rows, webhooks/watchers.ts checks the sign-in requirements. */
 function delegationMay(
   action: RowAction,
   delegationId: Prisma.Sql,

@@ -50,9 +50,7 @@ const BLOCKS = 100;
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
-/**
- * Few requests write, because each process counts a hundredth of the limit in advance. Only for few keys, which stay in memory.
- */
+/** Few requests write, because each process counts a hundredth of the limit ahead. Only for few keys, which stay in memory. */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
     const counting = blocks.get(key) ?? countBlock(key, limit);

@@ -8,10 +8,7 @@
 type Bound = "ends" | "apart" | "elsewhere";
 
 type Described = {
-  /**
-   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Text in square
-   * brackets is left out if a field in the text is absent.
-   */
+  /** Follows the actor in a sentence. `{other}` is the subject unless that is the actor. `[…]` needs all its fields. */
   did: string;
   bound?: Bound;
   /** The administrators of `orgId` see the entry in their log. */

@@ -17,10 +17,7 @@ type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 /** `party` is the caller whose limit counts the shown commits. `at` is a time before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/**
- * Call this with the repository locked.
- * @returns the changes that are not applied, for example because git did not answer in time
- */
+/** Call this with the repository locked. Returns the changes that are not applied, for example because git was too slow. */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,

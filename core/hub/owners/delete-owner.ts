@@ -68,10 +68,7 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
   return removed;
 }
 
-/**
- * Discussions and comments stay without an author, whom responses call `ghost`
- * (docs/specification/repositories-and-git.md#discussions-and-pull-requests).
- */
+/** Discussions and comments stay without an author, whom responses call `ghost`. */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });

@@ -35,10 +35,7 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
   return tokensOf(live);
 }
 
-/**
- * Skips platforms that are revoked or locked. After this, the transaction waits at most 200 ms for any other lock, because the
- * events of all platforms wait for it.
- */
+/** Skips revoked and locked platforms. Later locks may take 200 ms, because all platforms' events wait for this transaction. */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
     SELECT id, ${TOKENS}, set_config('lock_timeout', '200ms', true) FROM platform

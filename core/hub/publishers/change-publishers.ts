@@ -21,10 +21,7 @@ export const PUBLISHERS_MAX = 20;
 /** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/**
- * Fetches the issuer's keys, so that a mistake shows here and not later in a job
- * (docs/specification/organizations-and-tokens.md#trusted-publishers).
- */
+/** Fetches the issuer's keys, so that a mistake shows here and not later in a job. */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,

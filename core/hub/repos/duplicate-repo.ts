@@ -25,9 +25,7 @@ import { ownerColumns, type Repo, repoResource } from "./repo.ts";
 const COPY_MAX_MS = 10 * 60_000;
 /** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
-/**
- * Objects whose delta base is not copied become whole, so without this limit, a copy could be a thousand times as large (S137).
- */
+/** Objects whose delta base is not copied become whole, which could make the copy a thousand times as large (S137). */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
 type Copy = {

@@ -17,10 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/**
- * All changes together are one event (docs/specification/webhooks.md#payload).
- * @param wanted unchecked values, in which `gated` may be `false`
- */
+/** All changes together are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,

@@ -24,10 +24,7 @@ const TERMS_MAX = 8_192;
 /** Signing a bucket's URL takes some time. */
 const TERMS_PER_TURN = 16;
 
-/**
- * @param header the `Range` header
- * @returns "unsatisfiable" for a range that begins after the file's end
- */
+/** `header` is the `Range` header. Returns "unsatisfiable" for a range that begins after the file's end. */
 export async function reconstructFile(
   repoId: string,
   hash: string,

@@ -42,10 +42,7 @@ export type TransferBody = {
   isCut(): boolean;
   /** The number of decompressed bytes. */
   receivedBytes(): number;
-  /**
-   * Reads the rest, because a client that cannot finish sending does not read the response. The rest is not decompressed, because
-   * a few megabytes may become gigabytes (S137).
-   */
+  /** Reads the rest without decompressing it (S137), because a client that cannot finish sending reads no response. */
   drop(): Promise<void>;
 };
 

@@ -27,9 +27,7 @@ type ListedLfsFile = {
   isInDefaultBranch: boolean;
 };
 
-/**
- * Includes files that were removed from the history, so only writers see the list. `after` is the previous page's last SHA-256.
- */
+/** Includes files that were removed from the history, so only writers see it. `after` is the previous page's last SHA-256. */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
   const repo = await findRepo(actor, name, "repo.write");
   const path = await openRepository(repo);
@@ -50,10 +48,7 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
   return { repo, files };
 }
 
-/**
- * Deletes either all of the files, or none if the history still refers to one. Xorbs stay for a month, because clients may refer
- * to their chunks in the next upload.
- */
+/** Deletes either all of the files, or none if the history refers to one. Xorbs stay for a month, for clients' next uploads. */
 export async function deleteLfsFiles(
   actor: Actor,
   name: RepoName,

@@ -93,10 +93,7 @@ export async function adoptFiles(
 
 const MANY_OBJECTS = 2_000;
 
-/**
- * From a large push on, all pointers are read at once. A query for each batch would take too long, just because a stranger has
- * opened a pull request.
- */
+/** A large push reads all pointers at once, because a stranger's pull request must not cause a query for each batch. */
 async function findMerged(
   repoId: string,
   path: string,

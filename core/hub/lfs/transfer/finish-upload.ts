@@ -45,10 +45,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 
 const running = new Map<string, Promise<void>>();
 
-/**
- * Each request would read up to 50 GB from the bucket, so concurrent requests share one result (S137).
- * @param ifPresent runs instead if the repository already has the object
- */
+/** Concurrent requests share a result, because each may read 50 GB (S137). `ifPresent` runs instead if the object is present. */
 async function finishOnce(
   { repoId, oid, location }: Transfer,
   finish: () => Promise<void>,
