@@ -521,7 +521,7 @@ test("a user's requests get 429 if there are too many in a minute, with the seco
   expect(refused).toMatchObject({ status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" });
   expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
   expect(upstream.received).toHaveLength(3);
-  // Invalid requests count too, because they are read first (S137).
+  // Invalid requests count too, because reading them has a cost (S137).
   const careless = await someCaller("inference-api");
   const statuses: number[] = [];
   for (const body of ["{", '{"model":7}', chat({ model: "nobody's" }), "{"]) {

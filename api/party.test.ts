@@ -43,7 +43,7 @@ describe("S137 a slot counts against the request's account, or against its IP ad
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=nonsense` })).toEqual(address);
   });
 
-  test("with a bearer token, with a session", async () => {
+  test("with a bearer token or a session", async () => {
     const account = { key: `account ${ada.id}`, isAnonymous: false };
     expect(await partyOf(tree(), { authorization: `Bearer ${token}` })).toEqual(account);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);

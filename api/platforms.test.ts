@@ -432,7 +432,7 @@ describe("POST /api/events", () => {
   });
 });
 
-describe("S51, S138 refused bodies, with the field", () => {
+describe("S51, S138 an invalid body", () => {
   const data = { repo: { externalId: "7" }, updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: sha("a") }] };
   const deep = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
   let at: Prepared;
@@ -471,7 +471,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     [undefined, { data: { ...data, note: "\ud800" } }],
     [undefined, { data: { ...data, "\0": 1 } }],
     [undefined, { type: "repo.config.update", data: { ...data, updatedConfig: deep(1_000) } }],
-  ])("%s", async (field, changes) => {
+  ])("is refused with the field %s", async (field, changes) => {
     const sent = {
       specversion: "1.0",
       id: randomUUID(),
@@ -503,12 +503,12 @@ describe("S51, S138 refused bodies, with the field", () => {
     ["application/json", "{}"],
     ["text/plain", "hello"],
     ["", ""],
-  ])("as %s: %.20s", async (type, body) => {
+  ])("is refused as %s: %.20s", async (type, body) => {
     const answer = await post("/api/events", at.platform.token, { headers: { "content-type": type }, body });
     expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
-  test("headers of a binary event that are not text", async () => {
+  test("is refused if the headers of a binary event are not text", async () => {
     const headers = {
       ...json,
       "ce-specversion": "1.0",
@@ -523,7 +523,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("a body of six megabytes; one of a single megabyte is accepted", async () => {
+  test("of six megabytes is refused, and a valid one of a megabyte is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };

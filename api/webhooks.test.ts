@@ -51,7 +51,7 @@ async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, 
   return id;
 }
 
-test("a webhook from creation to deletion, with the requests of the Python client and the command-line tool", async () => {
+test("the requests of the Python client and the command-line tool create, change, disable, enable and delete a webhook", async () => {
   const ada = await someone();
   const repo = await someRepo(ada, { type: "dataset" });
   const organization = await organizationOf(ada);

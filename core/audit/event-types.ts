@@ -1,17 +1,14 @@
 /**
- * How entries of a kind are kept from filling the log (decision 083). Without one, an entry counts towards its actor's hourly
- * allowance, and is refused beyond it.
- * - `ends`: never refused, because it ends something that was created under an allowance.
+ * How entries of a kind are kept from filling the log (decision 083). Without a bound, an entry counts towards its actor's hourly
+ * limit, and is refused beyond that limit.
+ * - `ends`: never refused, because it ends something whose creation was limited.
  * - `apart`: lets a user in or removes something, so each kind has a limit of its own for each network.
  * - `elsewhere`: never refused here, because the operation has a throttle or `recordAboutSomebody` limits the entries.
  */
 type Bound = "ends" | "apart" | "elsewhere";
 
 type Described = {
-  /**
-   * The rest of a sentence that begins with the actor. `{other}` is the subject, unless that is the actor. Text in square
-   * brackets is left out if a field in the text is absent.
-   */
+  /** Follows the actor in a sentence. `{other}` is the subject unless that is the actor. `[…]` needs all its fields. */
   did: string;
   bound?: Bound;
   /** The administrators of `orgId` see the entry in their log. */

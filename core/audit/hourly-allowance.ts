@@ -5,7 +5,7 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** The limit for changes on the pages. Each app may make as many more. */
+/** The limit for a user's changes on the pages. Each app and personal access token may make as many more. */
 export const ENTRIES_PER_HOUR = 1_000;
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 /** The limit for a kind that counts `apart`, from one network. */
@@ -33,10 +33,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/**
- * Each result is about one limit: the time of the entry that must be an hour old before there is room again, or null if there is
- * room.
- */
+/** Each query returns the time of the entry that must be an hour old before there is room again, or no row if there is room. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
@@ -50,7 +47,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
       hourlyWithTokens,
       Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') = ${holder}`,
     );
-    // An organization's program acts in members' names, and must not use up their allowance.
+    // An organization's program acts in members' names, and must not use up the members' own limits.
     if (token.type === "exchanged") return [withSame];
     return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
   }

@@ -22,7 +22,7 @@ export type Line = { value: unknown; number: number };
 
 /**
  * Keeps only one line in memory, which counts like a body that is kept as a whole (S137).
- * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` for a slow or busy sender
+ * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` if data is slow or too much
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();

@@ -159,7 +159,7 @@ describe("Markdown", () => {
       const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
       expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(4);
     });
-    // Each text may take three seconds of its own. The event loop has only passed them on.
+    // Each text may take three seconds in a subprocess. The event loop only passes the texts on.
     expect(mainMs).toBeLessThan(1_500);
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
   });
@@ -182,7 +182,7 @@ describe("Markdown", () => {
     expect(Math.min(...costs)).toBeLessThan(5 * parseMs);
   });
 
-  it("S137 of another repository waits for only a few of twenty hostile READMEs of a stranger", {
+  it("S137 waits for only a few of the twenty hostile READMEs of a stranger's repository", {
     timeout: 120_000,
   }, async () => {
     await renderMarkdown("# begun");

@@ -76,7 +76,7 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // Deleting a branch can free storage.
+  // A push that adds nothing needs no storage, and may free some by deleting a branch.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);

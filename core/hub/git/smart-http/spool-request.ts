@@ -28,10 +28,7 @@ type SpoolOptions = {
   pace?: Partial<Watched>;
 };
 
-/**
- * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). A large request is
- * stored in an unlinked file, which disappears with the process.
- */
+/** Silent clients must not hold slots, so the whole request comes first (S137). A large one is stored in an unlinked file. */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
   { maxBytes, within, files = largeRequests, pace }: SpoolOptions,

@@ -24,10 +24,7 @@ const READ_GRACE_MS = 5 * 60_000;
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/**
- * Waits until git has ended.
- * @param limits override the usual limits, for tests
- */
+/** Waits until git has ended. `limits` override the usual limits, for tests. */
 export async function withTransfer(
   queue: FairQueue,
   path: string,

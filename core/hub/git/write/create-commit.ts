@@ -48,12 +48,9 @@ export type Committed = {
   pullRequest?: number;
 };
 
-/** Only pushes, merges and other processes can get ahead of a commit. */
+/** Commits to one branch wait for each other in this process, so only pushes, merges and other processes can overtake one. */
 const ATTEMPTS_MAX = 10;
-/**
- * The branch moves at the very end, so either the whole commit exists or nothing.
- * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
- */
+/** The branch moves at the very end, so either the whole commit exists or nothing. */
 export async function createCommit(
   actor: Actor,
   name: RepoName,
@@ -218,7 +215,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
   throw new ServiceError(
     "precondition_failed",
     head
-      ? // Scripts match the first two sentences, which are the public hub's.
+      ? // Scripts match the first two sentences, so they must not change.
         `The branch was updated since you opened this page. Please refresh and try again. Its latest commit is ${head}, not ${wanted}.`
       : `The branch has no commits, so ${wanted} is not its latest.`,
   );

@@ -38,9 +38,9 @@ type BatchAnswer = { transfer: TransferKind | "xet"; objects: BatchObject[]; has
 type BatchObject = { oid: string; size: number; authenticated?: true; actions?: Actions; error?: ObjectError };
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
-/** Strangers can ask for many large batches at once (S137). Those of uploads need an account, and wait for the bucket. */
+/** Strangers can ask for many large downloads at once (S137). Uploads take no slot, because they need an account. */
 const downloads = fairQueue({ name: "lfs_downloads", slots: 1, waitMaxMs: 15_000, waitingMax: 1_000 });
-/** git-lfs sends this many. */
+/** git-lfs sends batches of this size. */
 const FEW_OBJECTS = 100;
 
 /**
