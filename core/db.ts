@@ -42,7 +42,9 @@ function connections(): Connections {
 
 /** Postgres knows prepared statements by these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/** A list makes a statement with another text for each length, and a prepared statement takes about 60 KB per connection. */
+/**
+ * A statement with a list has another text for each length of the list, and takes about 60 KB per connection once it is prepared.
+ */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
@@ -127,8 +129,7 @@ export type Sql = {
 
 /**
  * The statements' texts must not vary with the values.
- * @param work returns a function that sends the last statements without waiting, because the commit does not wait for their
- * results
+ * @param work returns a function that must send the last statements at once, because COMMIT is sent right after its call
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();

@@ -17,7 +17,7 @@ const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State 
 keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
-const HEARTBEAT_MS = 5_000;
+const PING_MS = 5_000;
 /** A server that is silent for this long sends no notifications either. */
 const SILENT_MS = 10_000;
 
@@ -44,14 +44,14 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
-  void sendHeartbeats(client).catch(() => undefined);
+  void sendPings(client).catch(() => undefined);
   // Notifications were missed while the connection was down.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-async function sendHeartbeats(client: pg.Client): Promise<void> {
+async function sendPings(client: pg.Client): Promise<void> {
   while (state.client === client) {
-    await delay(HEARTBEAT_MS, undefined, { ref: false });
+    await delay(PING_MS, undefined, { ref: false });
     await client.query("select 1");
   }
 }

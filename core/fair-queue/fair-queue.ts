@@ -8,7 +8,7 @@ type FairQueueOptions = {
   slots: number;
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** All accounts together may have eight times as many waiting requests, and so may all addresses. */
+  /** One caller's waiting requests. All accounts together may have eight times as many, and so may all addresses. */
   waitingMax?: number;
 };
 
@@ -178,7 +178,8 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // A slow caller queues again after each slot that it yields. Slow callers are served only when no other of their side can be.
+    // A slow caller queues again after each slot that it yields. Slow callers are served only when no other caller of their side
+    // can be.
     for (const isSlow of [false, true]) {
       for (const line of side.lines.values()) {
         if (this.#yielded.has(line.party) !== isSlow) continue;

@@ -142,7 +142,7 @@ export class RequestPace {
   }
 }
 
-/** The result uses an average, because ten quick statements at once do not make the process busy. */
+/** The result uses an average, because a pool that is exhausted for a moment does not make the process busy. */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

@@ -19,7 +19,7 @@ type Options = {
   /** `toOwner` is the new DATABASE_OWNER_URL, if another role owns the database. */
   to: string;
   toOwner?: string | undefined;
-  /** The embedded database must not be started again. */
+  /** False for a copy. After a move, the embedded database must not be started again. */
   isMove: boolean;
   copied?: (table: string, rows: number) => void;
 };

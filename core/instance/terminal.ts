@@ -33,7 +33,9 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
-/** Control characters, as they are and in JSON. An escaped backslash is matched too, so that it escapes nothing else. */
+/**
+ * Control characters, raw and escaped in JSON. An escaped backslash is matched too, so that no match begins with its second half.
+ */
 const CONTROL = /\\(?:u00[01][0-9a-f]|[bfnr\\])|(?!\t)\p{Cc}/gu;
 
 /**

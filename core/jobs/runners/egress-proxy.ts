@@ -24,10 +24,7 @@ const CONNECTIONS_MAX = 64;
  */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
-/**
- * With more refused connections, the job is cut off, because closing them takes time too, and Node cannot stop accepting for a
- * while.
- */
+/** With more refused connections, the job is cut off, because closing them takes time too, and Node cannot pause a listener. */
 const DROPPED_MAX = 5_000;
 const DROPPED_MS = 10_000;
 /** After a job has pipelined requests, its new connections are closed for this long. */
@@ -127,7 +124,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     serve();
   };
 
-  // A connection that waits for its turn is paused. Even if it is abandoned, it keeps its slot until then.
+  // A connection that waits for its turn is paused. Even if it is abandoned, it keeps its slot until its turn.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {
@@ -234,7 +231,7 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/** Addresses on a network count too, because a connection from this machine bypasses the firewall. */
+/** This machine's addresses on a network count too, because a connection from the machine itself bypasses the firewall. */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

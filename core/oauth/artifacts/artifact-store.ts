@@ -130,7 +130,7 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 
 type UsedArtifact = {
   grantId: string | null;
-  /** A time of the database's clock, which is the same for every process. */
+  /** By the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 

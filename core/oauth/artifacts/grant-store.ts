@@ -29,7 +29,7 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
 
 /** The limit for one user's Grants for one client. Grants with and without tokens count separately. */
 const KEPT = 200;
-/** The newest Grants stay, even if they expire before older ones. A new sign-in without refresh tokens expires soon. */
+/** The newest Grants stay, even if they expire before older ones, because a new sign-in without refresh tokens expires soon. */
 const KEPT_NEWEST = 20;
 const KEPT_IN_ALL = 2_000;
 

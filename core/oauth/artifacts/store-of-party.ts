@@ -86,7 +86,7 @@ async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): P
   });
 }
 
-/** Deletes the oldest rows of all parties, so that a flood from many addresses displaces its own rows. */
+/** Deletes the oldest rows of the parties with the most rows, so that a flood displaces its own rows. */
 export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (

@@ -35,8 +35,8 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 
 /**
  * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
- * address (S56). A public client that has got tokens at its address may do so too, so it has higher limits. Otherwise one
- * stranger could stop all sign-ins there.
+ * address (S56). A public client that has got tokens at its address may do so too, so it has higher limits. With the usual
+ * limits, one stranger could stop all sign-ins there.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod !== "none") return;
@@ -92,7 +92,8 @@ async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void
 }
 
 /**
- * The hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). See docs/specification/oauth.md#scopes.
+ * The public hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). See
+ * docs/specification/oauth.md#scopes.
  */
 function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;

@@ -109,8 +109,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its client, and a
- * `client_id` would prove nothing about a public client.
+ * The public hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its
+ * client, and a `client_id` would prove nothing about a public client.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

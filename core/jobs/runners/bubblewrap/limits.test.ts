@@ -51,7 +51,7 @@ function needsCgroup({ skip }: TestContext): Cgroups {
   return skip(cgroups.reason);
 }
 
-describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setting) => {
+describe.each(["auto", "off"] as const)("memory, with JOBS_CGROUP=%s", (setting) => {
   beforeEach((context) => {
     if (setting === "auto") needsCgroup(context);
     provideSettings({ JOBS_CGROUP: setting });
@@ -95,7 +95,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   });
 });
 
-describe("L7 a cgroup", () => {
+describe("a cgroup", () => {
   beforeEach((context) => {
     needsCgroup(context);
     provideSettings({ JOBS_CGROUP: "auto" });
@@ -140,7 +140,7 @@ describe("L7 a cgroup", () => {
   });
 });
 
-describe("L5 a task's user", () => {
+describe("a task's user", () => {
   beforeEach(({ skip }) => {
     if (process.getuid?.() !== 0) skip("A service that is not root runs tasks as its own user, in namespaces of their own.");
     provideSettings({ JOBS_UIDS: "60700-60700" });

@@ -47,7 +47,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeftovers(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Claims are older than the containers created under them, so they are read after the list of containers.
+    // Claims are read after this list, because a task is claimed before its containers are created.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);

@@ -43,7 +43,7 @@ export async function provideImage(
   return id;
 }
 
-/** The image for jobs without one, which is never removed. */
+/** For jobs without an image. This service never removes the image. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
