@@ -148,8 +148,8 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
 }
 
 /**
- * A wrong code does not count as a guess, because somebody else may bring codes to a site's callback, and must not stop all sign-ins there
- * (S56).
+ * A wrong code does not count as a guess, because anybody can send made-up codes to a site's callback, and must not stop all
+ * sign-ins there (S56).
  */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;

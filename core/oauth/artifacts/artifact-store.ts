@@ -3,7 +3,7 @@ import { pool } from "#core/db.ts";
 import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.ts";
 import { requestRows } from "./request-rows.ts";
 
-/** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
+/** Only the hash of an artifact's ID is stored (S55). No query returns an artifact of a revoked Grant (S49, S114). */
 
 /** Marks an ID as a hash, so that an artifact that was read by its uid can be stored again. */
 const HASHED = "hashed:";

@@ -204,7 +204,7 @@ describe("S67 codes", () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** By chance this happens once in billions of codes. */
+  /** Makes the next code a taken one, which by chance happens once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

@@ -184,7 +184,7 @@ describe("S108 id_token_hint", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test.each(["RS256", "ES256"])("that was signed (%s) with a key retired since is still valid", async (idTokenAlg) => {
+  test.each(["RS256", "ES256"])("that was signed (%s) with a key that was retired since is still valid", async (idTokenAlg) => {
     const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
     await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);

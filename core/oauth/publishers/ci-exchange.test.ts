@@ -264,7 +264,7 @@ describe("the exchange of a CI job's ID token", () => {
     await slow.stop();
   });
 
-  test("S99 of parallel exchanges of one token exactly one gets a token", async () => {
+  test("S99 if a token is exchanged several times in parallel, exactly one exchange succeeds", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -470,7 +470,7 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
   });
 
-  test("S56 of the exchanges of an address, only those that fail count", async () => {
+  test("S56 only the failed exchanges of an address count", async () => {
     const key = throttleKey("ci_exchange", "127.0.0.1");
     await db().throttle.upsert({
       where: { key },

@@ -94,7 +94,7 @@ test("S77 an app is registered without a logo that is unusable or on the interna
   }
 });
 
-test("an app's logo is deleted with the app, however that is deleted", async () => {
+test("an app's logo is deleted with the app, however the app is deleted", async () => {
   await show("#b5892e");
   const { client_id: clientId } = await register({ logo_uri: `${site.origin}/logo.png` });
   const { logoId } = await db().oAuthApp.findUniqueOrThrow({ where: { clientId } });

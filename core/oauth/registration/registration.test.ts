@@ -317,7 +317,7 @@ describe("S87 a host that the operator has blocked", () => {
 });
 
 describe("RFC 7592 management", () => {
-  test("is read with its token, without the secrets that are shown only once", async () => {
+  test("a registration is read with its token, without the secrets that are shown only once", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(client_secret).toBeTruthy();
     const answer = await manage(registered, "GET");
@@ -413,7 +413,7 @@ describe("RFC 7592 management", () => {
     expect(await db().oAuthAppSecret.count({ where: { app: { clientId: registered.client_id } } })).toBe(0);
   });
 
-  test("a body that names no client, or another one, is refused", async () => {
+  test("a body that names no client or another client is refused", async () => {
     const registered = await register();
     for (const client_id of [undefined, "another"]) {
       const answer = await manage(registered, "PUT", { ...publicAgent, client_id });
