@@ -10,7 +10,8 @@ import { log } from "../log.ts";
 export type UntrustedProxy = {
   address: string;
   /**
-   * Whether the address is on this machine or in a private network. Any other may belong to a client that sends a false header.
+   * Whether the address is on this machine or in a private network. Any other address may belong to a client that sends a false
+   * header.
    */
   isNear: boolean;
   seenAt: Date;

@@ -82,14 +82,14 @@ const forms = {
 
 describe("S118 an IPv6 address that embeds an IPv4 address", () => {
   test.each(Object.entries(forms).flatMap(([form, all]) => all.map((address) => [form, address])))(
-    "is refused if that one is private (%s): %s",
+    "is refused if the IPv4 address is private (%s): %s",
     (_form, address) => {
       expect(isAllowedAddress(address)).toBe(false);
     },
   );
 
   test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2606:4700::5efe:8.8.8.8"])(
-    "is allowed if that one is public: %s",
+    "is allowed if the IPv4 address is public: %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(true);
     },
@@ -109,7 +109,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
   });
 
   test.each(["::8.8.8.8", "::ffff:0:8.8.8.8", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"])(
-    "is refused even if that one is public, in a form that is not used: %s",
+    "is refused in a form that is not used, even if the IPv4 address is public: %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(false);
     },

@@ -170,7 +170,7 @@ function clientOver(socket: Socket, { origin }: Target): Client {
 }
 
 /**
- * A Map, because no name collides with an inherited property.
+ * In a Map, no name collides with an inherited property.
  * @param raw names and values in turn
  */
 function headersOf(raw: string[]): Record<string, string> {

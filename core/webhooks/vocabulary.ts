@@ -13,7 +13,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export const attemptOutcomes = [
   /** A 2xx response, or a run that exited with 0. */
   "delivered",
-  /** Any other response, or a run that exited with another code. */
+  /** Any other response, or a run that exited with another code or was cancelled. */
   "rejected",
   /** No response, or a runner that could not run the job. */
   "unreachable",

@@ -9,7 +9,8 @@ const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * A woken Space may take another's slot. The limit is per account, because all deliveries to public Spaces come from one address.
+ * A woken Space may take another's slot, so a visitor can wake only this many Spaces of an account, and Spaces of this many
+ * accounts.
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 

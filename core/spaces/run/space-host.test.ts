@@ -208,7 +208,7 @@ test("a quiet Space does not yield its slot to an owner who has more slots", { t
   expect(await work()).toEqual([eves]);
 });
 
-test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and ends nobody's only busy Space", {
+test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and takes the slot of no account's only busy Space", {
   timeout: 60_000,
 }, async () => {
   const [ada, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("eve")]);

@@ -81,7 +81,7 @@ export class SpaceHost {
     } finally {
       this.#running.delete(repoId);
       hasEnded();
-      // If another worker has the run, only the claim is released.
+      // Without an end, only the claim is released.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
     }
   }

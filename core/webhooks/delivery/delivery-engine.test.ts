@@ -432,7 +432,7 @@ describe("many at once", () => {
   });
 });
 
-describe("failures on our side", () => {
+describe("failures of this service", () => {
   it("S122 a worker that was unresponsive too long records nothing that another has taken over", async () => {
     const receiver = await startReceiver();
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();

@@ -256,7 +256,7 @@ describe("S122 a first attempt", () => {
     expect(receiver.ids).toHaveLength(1);
   });
 
-  it("that its worker lost to another one and leased again is recorded under the new lease", async () => {
+  it("whose event its worker lost to another worker and leased again is recorded under the new lease", async () => {
     let answer: () => void = () => undefined;
     const receiver = await startReceiver((res) => (answer = () => void res.end("late")));
     const ownerId = newId();

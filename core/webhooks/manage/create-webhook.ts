@@ -18,7 +18,10 @@ import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 /** Anybody may create organizations, and no quota counts deliveries (S137). */
 export const CREATED_MAX_PER_USER = 500;
-/** With those that the user can no longer delete: otherwise, two users could create any number in organizations that one of them leaves. */
+/**
+ * Includes those that the user can no longer delete. Otherwise, two users could create any number in organizations that one of
+ * them leaves.
+ */
 export const CREATED_MAX_IN_ALL = 2_500;
 
 export type NewWebhook = TargetInput & {
@@ -96,8 +99,8 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
 }
 
 /**
- * After the owner's lock, so that requests for several owners are counted one after another too. Webhooks of an organization that the user
- * has left count only against the higher limit: the user cannot delete them.
+ * The lock makes requests for several owners wait for each other. Webhooks that the user can no longer delete count only against
+ * the higher limit.
  */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
