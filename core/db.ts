@@ -42,9 +42,7 @@ function connections(): Connections {
 
 /** Postgres knows prepared statements by these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/**
- * A statement with a list has another text for each length of the list, and takes about 60 KB per connection once it is prepared.
- */
+/** A list makes another text for each of its lengths, and each prepared text takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
@@ -149,10 +147,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/**
- * Custom plans take longer to make than to run, so generic plans are used. The other settings keep these plans good while small
- * tables grow.
- */
+/** Making custom plans takes longer than running them. The other settings keep generic plans good while small tables grow. */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",

@@ -5,10 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/**
- * A notification only says that something changed. While `isListening()` is false, do not trust caches that notifications
- * invalidate.
- */
+/** A notification only says that something changed. Do not trust caches that depend on it while `isListening()` is false. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };

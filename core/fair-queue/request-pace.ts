@@ -37,10 +37,7 @@ type Admission = { waitMs: number } | { retryAfterSeconds: number };
 type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
-/**
- * The generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so that a
- * flood does not return.
- */
+/** The generic cell rate algorithm (ITU-T I.371, S137). A caller stays paced until it asks for less, so that no flood returns. */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;

@@ -24,10 +24,7 @@ type Options = {
   copied?: (table: string, rows: number) => void;
 };
 
-/**
- * Verifies the audit log's chain before and after the copy. If this function throws, the target is empty, unless the copied audit
- * log is flawed.
- */
+/** Verifies the audit log before and after the copy. After an error, the target is empty, unless the copied log is flawed. */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();
   const targetUrl = toOwner ?? to;

@@ -17,10 +17,7 @@ const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 /** Without a limit, a host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
-/**
- * For headers and framing, besides twice the body. The parser skips any number of empty lines, and of bytes in a chunk's extension
- * (S137).
- */
+/** For headers and framing, besides twice the body. The parser skips empty lines and chunks' extensions of any size (S137). */
 const CARRIED_OWN_BYTES_MAX = 128 * 1024;
 /** Each piece of a response has a cost of its own, however small it is. This many tiny pieces cost a few milliseconds (S137). */
 const PIECES_MAX = 4_096;
@@ -209,10 +206,7 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
-/**
- * Ends a response that arrives in very many tiny pieces. Pieces are counted where they arrive, because a reader gets several of
- * them joined.
- */
+/** Ends a response of very many tiny pieces. They are counted where they arrive, because a reader gets several of them joined. */
 function limitPieces(incoming: Readable): void {
   const { push } = incoming;
   let [pieces, bytes] = [0, 0];

@@ -18,10 +18,7 @@ import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
 const CONNECTIONS_MAX = 64;
-/**
- * At most SERVED_MAX connections are served in SERVED_MS, because each takes up to a millisecond of the worker's event loop
- * (S132).
- */
+/** At most SERVED_MAX connections are served in SERVED_MS: each takes up to a millisecond of the event loop (S132). */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
 /** With more refused connections, the job is cut off, because closing them takes time too, and Node cannot pause a listener. */
@@ -51,8 +48,7 @@ export type EgressProxy = {
 };
 
 /**
- * A job reaches the addresses that this service may reach (S117, S118), and this service itself, but nothing else on this machine
- * (S132).
+ * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
  * @param socketPath if absent, connections come only through `take`
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {

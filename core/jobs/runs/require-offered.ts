@@ -30,10 +30,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   }
 }
 
-/**
- * The token itself must be able to read the Space, because a run reads files with the rights of its account. The error does not
- * show whether the Space exists (S136).
- */
+/** A run reads with its account's rights, so the token is checked. The error does not show whether the Space exists (S136). */
 export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
   if (spaceId === undefined) return;
   const [handle = "", name = ""] = spaceId.toLowerCase().split("/");

@@ -16,10 +16,7 @@ import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/**
- * With these fields, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees
- * (S113).
- */
+/** With these, a session's thief could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };

@@ -25,10 +25,7 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/**
- * A replay within this time probably means that the client sent its request twice. A later replay counts as theft (S47,
- * docs/decisions/005).
- */
+/** Within this time, a client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
 const BENIGN_REPLAY_SECONDS = 10;
 
 export class PostgresAdapter implements Adapter {
@@ -82,8 +79,7 @@ export class PostgresAdapter implements Adapter {
     // In a protocol request, the engine stores the question. Outside of one, a page of this service stores the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // The user may answer after the request's `exp`. If the row were gone by then, a request could be answered twice (RFC 9126
-    // §7.3).
+    // The user may answer after the request's `exp`. Without the row, a request could be answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }

@@ -33,10 +33,7 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/**
- * Removes scopes that the consent or the app has lost since (S30, S95). A refresh token keeps its scope, because clients may
- * repeat it.
- */
+/** Removes scopes that the consent or the app has lost (S30, S95). A refresh token keeps its scope, which clients may repeat. */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope

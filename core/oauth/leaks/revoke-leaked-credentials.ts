@@ -19,10 +19,7 @@ const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 /** Longer than the lookup takes, so that the time does not show whether a token was found. */
 const ANSWER_MS = 400;
 
-/**
- * Needs no permission, because anybody who has a token could do worse with it. Neither the response nor its time may help to test
- * tokens.
- */
+/** Needs no permission: whoever has a token could do worse with it. Neither the response nor its time may help to test tokens. */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));

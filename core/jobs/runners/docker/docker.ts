@@ -120,10 +120,7 @@ class ContainerRun {
     if (this.#isStarted) void this.#container.kill({ signal: "SIGKILL" }).catch(() => undefined);
   }
 
-  /**
-   * The engine may be on another machine, and cannot write into a read-only container. So volumes are filled by a container that
-   * never starts.
-   */
+  /** The engine may be far away, and cannot fill a read-only container, so another one, which never starts, fills the volumes. */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
     const given = [
