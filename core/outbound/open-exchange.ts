@@ -219,7 +219,6 @@ function limitPieces(incoming: Readable): void {
   };
 }
 
-/** The incoming body, decompressed if necessary. */
 export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
   const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
   if (!decoder) return incoming;

@@ -19,7 +19,6 @@ export const attemptOutcomes = [
   "unreachable",
   /** The service refused to send, because the address, port or scheme is not allowed (S117), or the secret cannot be read. */
   "blocked",
-  /** The owner can no longer read the repository (S129). */
   "withheld",
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];

@@ -38,7 +38,7 @@ export async function startTicketFlood(credentials: { cert: string; key: string 
   };
 }
 
-/** Lives for a day, without a nonce, of one byte, and without extensions. */
+/** A ticket of one byte, which lives for a day, without a nonce or extensions. */
 const TICKET = Buffer.from("0400000e000151800102030400000109" + "0000", "hex");
 const APPLICATION_DATA = Buffer.from([23, 3, 3]);
 const HANDSHAKE = 22;
