@@ -42,7 +42,7 @@ function connections(): Connections {
 
 /** Postgres knows prepared statements by these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/** A list makes another text for each of its lengths, and each prepared text takes about 60 KB per connection. */
+/** A statement with a list has a text for each length of the list. A prepared text takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 

@@ -38,7 +38,7 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
 }
 
 describe("S122 recording an event", () => {
-  test("stores it with its change, and announces it once the change is visible to others", async () => {
+  test("stores the event with its change, and announces the event once others can see the change", async () => {
     const payload = somePayload();
     let id = "";
     const received = await heard(async (soFar) => {

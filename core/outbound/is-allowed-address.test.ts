@@ -117,7 +117,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
 });
 
 describe("S119 what the operator allows", () => {
-  test("is allowed, in each form that stands for it, and nothing beside it", () => {
+  test("is allowed in each form that stands for it, and no other address is", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16, 127.0.0.1, fd00:1::/32" });
     for (const address of ["10.1.0.0", "10.1.255.255", "127.0.0.1", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "fd00:1::5"])
       expect(isAllowedAddress(address), address).toBe(true);

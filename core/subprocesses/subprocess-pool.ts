@@ -21,7 +21,7 @@ type AskOptions<Answer> = {
 
 const IDLE_MAX_MS = 60_000;
 
-/** Hostile input can make work such as rendering Markdown very slow. Others wait for at most one turn of its sender (S137). */
+/** Hostile input can make work such as rendering Markdown very slow. Others wait for at most one turn of the sender (S137). */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
   /** Contains starting subprocesses too. The last one is used next. */

@@ -120,7 +120,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     serve();
   };
 
-  // A connection that waits for its turn is paused. Even if it is abandoned, it keeps its slot until its turn.
+  // A connection that waits for its turn is paused. Even an abandoned connection keeps its slot until its turn.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {

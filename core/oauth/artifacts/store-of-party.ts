@@ -7,7 +7,7 @@ import { type Payload, upsertArtifact } from "./artifact-store.ts";
 /** A party is an account, an address, a client or a site session. `isEvictable` must not read the payload, which is slow. */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/** At the limit, an old row goes, because a refusal would let a flood lock out everybody behind its address (S143). */
+/** At the limit, an old row is deleted: a refusal would let a flood lock out everybody behind its address (S143). */
 export const STORED_LIMITS = {
   // Answered interactions count too, because strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },

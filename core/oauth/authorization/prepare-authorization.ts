@@ -35,7 +35,7 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 
 /**
  * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
- * address (S56). A public client that has got tokens at its address may do so too, so it has higher limits. With the usual
+ * address (S56). A public client that has got tokens at its address may be such a site, so its limits are higher. With the usual
  * limits, one stranger could stop all sign-ins there.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {

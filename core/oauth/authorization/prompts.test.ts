@@ -297,7 +297,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the signed-in user passes; one of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
+  test("of the signed-in user passes; a hint of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 

@@ -81,7 +81,7 @@ function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeep(part, levels - 1));
 }
 
-/** The client that an assertion names (RFC 7523 §3). The signature is not verified yet, so use it only to count failures. */
+/** The client named by an assertion (RFC 7523 §3). The signature is not verified yet: use the name only to count failures. */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const claims = decodeJwt(assertion);

@@ -228,7 +228,7 @@ describe("S40 two authentication methods at once", () => {
   });
 });
 
-test("S56 invalid assertions count for the client that they name, and limit no other", async () => {
+test("S56 invalid assertions count for the client that they name, and limit no other client", async () => {
   world.sendFrom("192.0.2.88");
   const [{ pair, app }, other] = [await withKeys(), await withKeys()];
   const wrong = async () => outcome(await pair.assertion(app.clientId, "https://evil.example"));
@@ -292,7 +292,7 @@ describe("a jwks_uri", () => {
     });
   }
 
-  test("is read when it is needed, and again for a key that is new in it", async () => {
+  test("is read when it is needed, and again for a key that was added since", async () => {
     const [first, second] = [await clientKeyPair(), await clientKeyPair("RS256")];
     const { app } = await withAddress(first);
     expect(await outcome(await first.assertion(app.clientId, world.origin))).toBe(PASSED);

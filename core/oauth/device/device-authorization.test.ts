@@ -109,7 +109,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("S63 an app with a secret must send it; the error says so, in the same words as for an app that does not exist", async () => {
+  test("S63 an app with a secret must send the secret; the error is the same as for an app that does not exist", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     const answers = await Promise.all(
       [
@@ -151,7 +151,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
     return counts;
   }
 
-  test("for one app from one address, and for no other", { timeout: 60_000 }, async () => {
+  test("for one app from one address, but not for other apps or addresses", { timeout: 60_000 }, async () => {
     const { limit } = STORED_REQUESTS_OF_CLIENT;
     expect(await statuses(limit + 20)).toEqual({ 200: limit, 429: 20 });
     const refused = await send({ client_id: at.app.clientId });

@@ -204,7 +204,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
 });
 
 describe("S76 a document has five seconds for everything", () => {
-  test("one that arrives byte by byte, and one that never arrives", async () => {
+  test("even if it arrives byte by byte, or never arrives", async () => {
     const [dripping, silent] = [await openSite(), await openSite()];
     dripping.answer(async (_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });

@@ -114,7 +114,7 @@ describe("S82 the logo of a document", () => {
     expect(await findImage(logoId ?? "")).toBeUndefined();
   });
 
-  test("that the document no longer names is deleted; one at another URL that cannot be fetched is not shown", async () => {
+  test("that the document no longer names is deleted; a logo at another URL that cannot be fetched is not shown", async () => {
     show(await picture("#14736f"));
     const [one, two] = [await visit(), await visit()];
     for (const at of [one, two]) await ask(at, { redirect_uri });

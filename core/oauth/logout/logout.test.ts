@@ -96,7 +96,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("without a post_logout_redirect_uri ends on a page of ours", async () => {
+  test("without a post_logout_redirect_uri ends on a page of this service", async () => {
     const at = await signInWithLogout();
     const done = await (await ask(at.browser, {})).signOut();
     const location = new URL(done.headers.get("location") ?? "");

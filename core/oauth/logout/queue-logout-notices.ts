@@ -9,7 +9,7 @@ export const SITE_SESSION_END_CHANNEL = "site_session_end";
 const BATCH = 100;
 
 /**
- * Everything is one transaction, so that another worker can take over if this one dies.
+ * One transaction does everything, so that another worker can take over if this worker dies.
  * @returns whether there may be more
  */
 export async function endEngineSessions(): Promise<boolean> {

@@ -158,7 +158,7 @@ describe("S21 a code", () => {
 });
 
 describe("S45 a code is refused with invalid_grant", () => {
-  test("from another client, and its own can still use it", async () => {
+  test("from another client, and the code's own client can still use the code", async () => {
     const [at, thief] = [await prepare(world), await prepare(world)];
     const code = await authorize(at);
     expect(await redeem(thief, redemption(code))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });

@@ -98,7 +98,7 @@ const visit = <T>(ip: string, work: () => Promise<T>): Promise<T> => requestCont
 let lastAddress = 1;
 const someAddress = () => `198.51.100.${lastAddress++}`;
 
-test("a Space of the owner with the most slots yields its slot to another owner's Space, however busy it is, but not to one of the same owner", {
+test("a Space of the owner with the most slots, however busy, yields its slot to another owner's Space, but not to one of the same owner", {
   timeout: 90_000,
 }, async () => {
   const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);

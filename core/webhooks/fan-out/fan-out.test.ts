@@ -74,7 +74,7 @@ describe("S122 a fan-out", () => {
     expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
   });
 
-  it("that is killed before anything is stored loses nothing: its lease ends, and the next one creates the same deliveries", async () => {
+  it("that is killed before anything is stored loses nothing: its lease ends, and the next fan-out creates the same deliveries", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
     const event = await someEvent({ id: newId(), ownerId: ada.id });

@@ -36,7 +36,7 @@ export type LeasedEvents = {
 
 const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
-/** Stores no deliveries. If a worker is killed, another one gets the same ones with the same IDs later (S122, decision 092). */
+/** Stores no deliveries. If a worker is killed, another one later gets deliveries with the same IDs (S122, decision 092). */
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
   const [startedAt, begin] = [new Date(), performance.now()];
   const triggersPerDay = env().WEBHOOK_TRIGGERS_PER_DAY;

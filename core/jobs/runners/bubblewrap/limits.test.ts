@@ -147,7 +147,7 @@ describe("a task's user", () => {
   });
   afterEach(() => provideSettings({ JOBS_UIDS: "60706-61183" }));
 
-  it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", {
+  it("belongs to one task at a time, whichever worker runs the task, and is free again when the task or its worker has ended", {
     timeout: 60_000,
   }, async () => {
     const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user IDs for jobs") };

@@ -120,7 +120,7 @@ class ContainerRun {
     if (this.#isStarted) void this.#container.kill({ signal: "SIGKILL" }).catch(() => undefined);
   }
 
-  /** The engine may be far away, and cannot fill a read-only container, so another one, which never starts, fills the volumes. */
+  /** The engine may be on another machine, and cannot write into a read-only container. Another container fills the volumes. */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
     const given = [
@@ -262,7 +262,7 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
     // Podman accepts a truncated archive without an error. Exit code 1 only means that a file changed meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
-    // An engine that rejects the archive does not read it to its end, so tar would wait.
+    // An engine that rejects the archive does not read the rest of it, so tar would wait.
     tar.kill();
   }
 }

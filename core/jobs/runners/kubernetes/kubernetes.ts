@@ -60,7 +60,7 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
   await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
 }
 
-/** Replaces an older version's policy, which may name fewer addresses. A second one could not take back what it allows. */
+/** Replaces an older version's policy, which may name fewer addresses. A second policy cannot take back what the first allows. */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
   await networking.replaceNamespacedNetworkPolicy({ name: body.metadata?.name ?? "", namespace, body });
