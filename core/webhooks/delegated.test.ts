@@ -45,7 +45,7 @@ const settle = async () => {
   while (await settleEndedDelegations());
 };
 
-it("S129 H1 a webhook of an app with only `webhooks` and no organization never carries a private event, before or after the grant ends", async () => {
+it("S129 a webhook of an app with only `webhooks` and no organization never carries a private event, before or after the grant ends", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "read"]]);
   const secret = await someRepo(oper, { owner: org.name, isPrivate: true });

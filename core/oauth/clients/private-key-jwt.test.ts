@@ -102,7 +102,7 @@ describe("RFC 7523 §3 the audience", () => {
     expect((await world.post("/oauth/revoke", { token: "x", ...atRevocation })).status).toBe(200);
   });
 
-  test("names no other server, which could replay the assertion to us", async () => {
+  test("names no other server, which could replay the assertion to this service", async () => {
     const { pair, app } = await withKeys();
     const foreign = [
       "https://evil.example",
@@ -379,7 +379,7 @@ describe("a jwks_uri", () => {
     expect(await outcome(await quick.assertion(app.clientId, world.origin))).toBe(PASSED);
   });
 
-  test("S77 on our own network is never fetched, unless the operator allows it", async () => {
+  test("S77 on the service's own network is never fetched, unless the operator allows it", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });

@@ -25,7 +25,7 @@ beforeEach(async () => {
 const send = (form: Record<string, string>, headers: Record<string, string> = {}) => world.post("/oauth/device", form, headers);
 
 describe("S57 the answer to a device", () => {
-  test("has the fields of RFC 8628 and of our contract, and must not be cached", async () => {
+  test("has the fields of RFC 8628 and of the service's contract, and must not be cached", async () => {
     const response = await send({ client_id: at.app.clientId });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");

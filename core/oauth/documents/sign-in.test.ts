@@ -46,7 +46,7 @@ type Client5 = {
 const insecure = { execute: [client.allowInsecureRequests] };
 
 describe("a site that is known by its document", () => {
-  test("signs a user in knowing only our URL, and is counted", async () => {
+  test("signs a user in knowing only the service's URL, and is counted", async () => {
     const at = await visit();
     const { site, session, browser, person } = at;
     const { tokens } = await world.signInWith(site.app, session, browser, asked(at, { scope: "openid profile offline_access" }));

@@ -157,7 +157,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await world.post("/oauth/token", twice.toString())).status).toBe(400);
   });
 
-  test("S98 a token is refused if it is not for us, not valid now, or not signed with a key pair of the issuer", async () => {
+  test("S98 a token is refused if it is not for this service, not valid now, or not signed with a key pair of the issuer", async () => {
     const now = Math.floor(Date.now() / 1000);
     const stranger = await ci.newKey("RS256");
     const tokens: Record<string, [string, RegExp]> = {
@@ -330,7 +330,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
-  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make us fetch keys again and again", async () => {
+  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make the service fetch keys again and again", async () => {
     const rotating = await startCiIssuer("/team");
     const other = await privateRepo("mast");
     await trust({ repoId: other.id }, { issuer: rotating.issuer });

@@ -66,7 +66,7 @@ async function metadataDocument() {
 }
 
 describe("the operator's switch", () => {
-  test("off: refused with an alternative, and not in discovery; on: both change at once", async () => {
+  test("while off, refuses registrations with an alternative and is not in discovery; turning it on changes both at once", async () => {
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
     const refused = await send(publicAgent);
@@ -84,7 +84,7 @@ describe("the operator's switch", () => {
     expect(await db().auditEvent.count({ where: { type: "installation.registration_policy" } })).toBeGreaterThanOrEqual(3);
   });
 
-  test("off: registered apps stay, and can be read and deleted but not changed", async () => {
+  test("while off, keeps registered apps, which can be read and deleted but not changed", async () => {
     const registered = await register();
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");

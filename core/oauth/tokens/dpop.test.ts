@@ -148,7 +148,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     expect((await sent).status).toBeLessThan(500);
   });
 
-  test("query and fragment of htu are ignored, and its host must be our ORIGIN, whatever the Host header (S110)", async () => {
+  test("query and fragment of htu are ignored, and its host must be that of ORIGIN, whatever the Host header (S110)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const proof = await key.proof("POST", `${address()}?a=1#b`);
     const form = new URLSearchParams({ client_id: at.app.clientId, ...redemption(await authorize(at)) }).toString();

@@ -255,7 +255,7 @@ describe("S54 resource (RFC 8707)", () => {
     expect(await audienceOf(refreshed.access_token)).toBe(env().ORIGIN);
   });
 
-  test("our API: the user's choice of scopes applies to its tokens too", async () => {
+  test("the service's API: the user's choice of scopes applies to its tokens too", async () => {
     const at = await prepare(world);
     const code = await authorize(
       at,
