@@ -1,7 +1,9 @@
 import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
-/** From github.com/distribution/reference. An engine that read a name differently could pull from a forbidden registry. */
+/**
+ * The grammar of github.com/distribution/reference. An engine that read a name differently could pull from a forbidden registry.
+ */
 type ImageReference = {
   registry: string;
   repository: string;

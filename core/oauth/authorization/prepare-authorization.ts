@@ -36,7 +36,7 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 /**
  * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
  * address (S56). A public client that has got tokens at its address may be such a site, so its limits are higher. With the usual
- * limits, one stranger could stop all sign-ins there.
+ * limits, one stranger could stop all sign-ins at the site.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod !== "none") return;
@@ -78,7 +78,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // Without prompt=consent, the engine drops offline_access. OIDC Core §11 allows it, because the consent page names it.
+  // Keeps offline_access, which the engine drops without prompt=consent (OIDC Core §11): the consent page names it.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");

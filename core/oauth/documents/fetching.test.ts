@@ -222,7 +222,7 @@ describe("S76 a document has five seconds for everything", () => {
     ]);
   });
 
-  test("a host that accepts connections and sends nothing", async () => {
+  test("also from a host that accepts connections and sends nothing", async () => {
     const mute = createServer(() => undefined).listen(0);
     await once(mute, "listening");
     const { port } = mute.address() as { port: number };

@@ -214,7 +214,7 @@ function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Re
     SPACE_ID: repo.fullName,
     SPACE_AUTHOR_NAME: repo.owner.handle,
     SPACE_REPO_NAME: repo.name,
-    // Libraries prepend `https://` and append a path.
+    // Contains the app's path, because libraries prepend `https://` and append another path.
     SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
     SPACE_URL: appUrl(repo),
     SPACE_BASE_PATH: appPath(repo),
