@@ -18,7 +18,10 @@ export type ConsentRequest = {
   app: RequestingApp;
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** Requested organizations come first, then those granted earlier. In both groups, those that refuse the app come last. */
+  /**
+   * Requested organizations come first, then all others. In both groups, ticked ones come first, and those that refuse the app
+   * last.
+   */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
