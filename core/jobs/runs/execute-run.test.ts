@@ -331,7 +331,7 @@ describe("the worker of a run", () => {
     expect((await rowOf(sealed)).message).toContain("SECRET_KEY");
   });
 
-  it("S132 finds no runner if JOBS_RUNNER is off, and otherwise bubblewrap", async () => {
+  it("S132 finds no runner if JOBS_RUNNER is off, and bubblewrap if JOBS_RUNNER is auto", async () => {
     provideSettings({ JOBS_RUNNER: "off" });
     expect(await findRunner()).toMatchObject({ refusal: expect.stringContaining("JOBS_RUNNER") });
     provideSettings({ JOBS_RUNNER: "auto" });

@@ -56,7 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// A letter is looked up as written before its small form, because some capitals do not look like their small letter.
+// A letter is looked up as written before its small form, because some capitals do not resemble their small form.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

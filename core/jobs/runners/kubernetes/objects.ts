@@ -30,7 +30,7 @@ export function secretOf(task: Task): V1Secret {
   };
 }
 
-/** A Pod and not a Job, because for a lost pod of a Job the cluster may start a second one, and no run may be executed twice. */
+/** A Pod and not a Job, because the cluster may replace a Job's lost pod, and no run may be executed twice. */
 export function podOf(task: Task): V1Pod {
   const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
   const half = String(Math.floor(limits.scratchBytes / 2));
