@@ -14,10 +14,10 @@ export function logAccess(
   { pathname, ip, span }: { pathname: string; ip: string | null; span?: RequestSpan | undefined },
 ): void {
   const startedAt = performance.now();
-  const requestId = requestContext.getStore()?.requestId;
+  const requestId = requestContext.getStore()?.requestId; // `close` is emitted outside the request's context
   res.once("close", () => {
     const line = {
-      requestId, // by then the request is over
+      requestId,
       method: req.method,
       path: withoutSecrets(pathname),
       status: res.statusCode,

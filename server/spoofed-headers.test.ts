@@ -122,7 +122,7 @@ describe("S110 the rate limit counts by the sender of the request", () => {
     expect(await statusOf(app.clientId, "203.0.113.200")).toBe(429);
   });
 
-  test("behind a trusted proxy by the last address that it forwards", async () => {
+  test("behind a trusted proxy by the last address that the proxy forwards", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.1,::1" });
     const { app } = await prepare(world, { isConfidential: true });
     await exhaust(app.clientId, (index) => `198.51.100.${index}, 203.0.113.7`);

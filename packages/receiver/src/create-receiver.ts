@@ -22,8 +22,8 @@ export class Receiver {
   readonly recent = new RecentDeliveries();
   readonly reception: Reception;
   /**
-   * In the page's URL that `launch` prints, and in its forms: requests through a proxy can look like a local user's (by default those of
-   * nginx 1.30 do), and another site can post a form.
+   * Shows that a user knows the page's URL that `launch` prints: requests through a proxy can look like a local user's (by default those
+   * of nginx 1.30 do), and another site can post a form.
    */
   readonly pageToken: string = crypto.randomUUID();
   readonly #ending = new AbortController();

@@ -188,7 +188,7 @@ export function visibleLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }
 
-/** `JSON.stringify` escapes only characters below the space, but terminals obey more of them. */
+/** `JSON.stringify` escapes only characters below the space, but terminals obey others too. */
 export function visibleJson(value: unknown, indent?: number): string {
   const text: string = JSON.stringify(value, null, indent);
   return text.replace(OBEYED, (character) => (character === "\n" ? character : character.split("").map(codeUnit).join("")));
