@@ -66,7 +66,7 @@ function isSigned(secret: string, body: Buffer, signature: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The forge never retries, so this adapter does. The service counts an event once. */
+/** The forge never retries, so this adapter does. The service records an event only once. */
 async function post(settings: Settings, path: string, type: string, body: unknown): Promise<{ status: number; text: string }> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(settings.serviceUrl + path, {
