@@ -35,7 +35,7 @@ export function logAccess(
   });
 }
 
-// Links in emails have their token in the path (S55).
+// Longer parts of a path are not logged, because links in emails have their token in the path (S55).
 const LONGEST_NAME = 40;
 
 export function withoutSecrets(pathname: string): string {

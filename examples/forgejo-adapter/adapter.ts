@@ -82,7 +82,7 @@ async function post(settings: Settings, path: string, type: string, body: unknow
   }
 }
 
-/** No webhook of the forge reports that a repository was renamed or made private, so the service records the differences as events. */
+/** Reports all repositories, because no webhook says that one was renamed or made private. The service records the differences as events. */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {
     const response = await fetch(`${settings.forgeUrl}/api/v1/repos/search?limit=50&page=${page}`, {
