@@ -64,7 +64,7 @@ export const isApi = (pathname: string): boolean =>
   REPO_TRANSFER.test(pathname) ||
   OWNERLESS_FILE.test(pathname);
 
-/** Clients also request files of repositories without an owner (`/gpt2/resolve/…`), and understand only the API's answer. */
+/** Clients also request files of repositories without an owner (`gpt2/resolve/…`), and understand only the API's answer. */
 const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
 const REPO_TRANSFER =
@@ -123,7 +123,7 @@ async function dispatchPage(
     const { cookie } = req.headers;
     if (cookie) req.headers.cookie = cookie.replace(/(next-auth\.callback-url=)[^;]*/g, "$1");
   }
-  // For `/login.rsc`, Next would send the data of the page `/login`, or another file than the requested one.
+  // For a path such as `login.rsc`, Next would send the data of the page `login`, or another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   const over = new AbortController();
