@@ -5,9 +5,9 @@ import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** Node's own limit cannot apply to some requests only, so it is replaced by this one. */
+/** Replaces Node's own limit, which applies to all requests or to none. */
 const ARRIVAL_MS = 300_000;
-/** A transfer may take any time, but must not stand still for longer. */
+/** A transfer may take any time, but must not stand still for longer than this. */
 const TRANSFER_IDLE_MS = 120_000;
 /** Bodies are kept in memory until they are complete, so they may fall behind 1 KiB a second only for this long. */
 const PACE_GRACE_MS = 30_000;

@@ -28,9 +28,9 @@ export function startUpkeep(): Promise<Loop[]> {
       everyMs: 30 * SECOND,
       work: settleEndedDelegations,
     }),
-    // docs/decisions/046-the-audit-log.md
+    // docs/decisions/046-the-audit-log.md explains the seals.
     startRounds({ what: "seal the audit log", everyMs: SECOND, work: async () => (await sealAuditEvents()).isMore }),
-    // Finds out about changes of refs whose process was killed (S122).
+    // Finds out which refs a process had changed before it was killed (S122).
     startRounds({ what: "reconcile refs", everyMs: 5 * SECOND, work: reconcileRefUpdates }),
     startRounds({ what: "remove deleted repositories", everyMs: 5 * SECOND, work: removeDeletedRepositories }),
     startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: runHousekeeping }),

@@ -71,9 +71,9 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
   try {
     await seedDemo(oldRoot, { ...settings, PORT: String(port) });
     const kept = await countRows(database.url);
-    const door = await startBalancer(port);
+    const balancer = await startBalancer(port);
     let [web, worker] = await Promise.all([start(oldRoot, "web"), start(oldRoot, "worker")]);
-    door.add(web);
+    balancer.add(web);
     const service = await serviceAt(settings.ORIGIN, database.url, () => started.map(({ output }) => output()).join(""));
     const traffic = await prepareTraffic(service);
     const end = traffic.start();
@@ -81,9 +81,9 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
 
     async function replace(root: string): Promise<void> {
       const nextWeb = await start(root, "web");
-      door.add(nextWeb);
+      balancer.add(nextWeb);
       await delay(10_000);
-      door.remove(web);
+      balancer.remove(web);
       await web.stop();
       const nextWorker = await start(root, "worker");
       await delay(5_000);
@@ -117,7 +117,7 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
       },
     });
     if (outcome.faults.length > 0) console.error(service.running.output().slice(-20_000));
-    door.close();
+    balancer.close();
     return outcome;
   } finally {
     await Promise.all(started.map((process) => process.stop()));
