@@ -18,6 +18,7 @@ import { excessOfOthers, keptOverLimit, overLimit, type Triggers } from "./over-
 export const EVENTS_MAX = 64;
 const PAGE = 64;
 
+/** A begun event has more watchers than a page, and its first page is done. A fresh event has no deliveries yet. */
 export type Part = { part: "fresh" | "begun"; limit: number; page: number };
 
 export const parts: readonly Part[] = [
