@@ -99,10 +99,12 @@ export function podOf(task: Task): V1Pod {
   };
 }
 
-export function imageOf({ image }: Task): string {
+export function imageOf({ image }: Pick<Task, "image">): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
+  if (!("refusal" in allowed)) return allowed.name;
+  if (image !== undefined) throw new Error(allowed.refusal);
   // JOBS_NODE_IMAGE need not be in the list of allowed images, because the operator chose it.
-  return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
+  return env().JOBS_NODE_IMAGE;
 }
 
 /** Apart from the cluster's DNS, pods reach none of the addresses that this service itself must not reach (S118). */
