@@ -30,11 +30,12 @@ test("a prompt is estimated by its text, wherever in the request that is, and th
 });
 
 test("for the response, the requested maximum is reserved, within bounds, or a typical length", () => {
-  const most = (body: Record<string, unknown>) => estimateCompletion(body).most;
-  expect(most({})).toBe(1_000);
-  expect(most({ max_tokens: 50 })).toBe(50);
-  expect(most({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);
-  expect(most({ max_output_tokens: 20, n: 3 })).toBe(60);
-  expect(most({ max_tokens: 1e9, n: 1e9 })).toBe(100_000);
-  for (const odd of [{ max_tokens: -5 }, { max_tokens: "many" }, { n: -1 }, { n: null }]) expect(most(odd)).toBe(1_000);
+  const reserved = (body: Record<string, unknown>) => estimateCompletion(body).reserved;
+  expect(reserved({})).toBe(1_000);
+  expect(reserved({ max_tokens: 50 })).toBe(50);
+  expect(reserved({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);
+  expect(reserved({ max_output_tokens: 20, n: 3 })).toBe(60);
+  expect(reserved({ max_tokens: 1e9, n: 1e9 })).toBe(100_000);
+  for (const odd of [{ max_tokens: -5 }, { max_tokens: "many" }, { n: -1 }, { n: null }]) expect(reserved(odd)).toBe(1_000);
+  expect(estimateCompletion({ max_tokens: 50, n: 2 })).toEqual({ reserved: 100, perSecond: 200 });
 });

@@ -57,14 +57,15 @@ const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data
 const isInlineFile = (name: string, value: unknown): boolean =>
   FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");
 
-export type CompletionEstimate = { most: number; perSecond: number };
+export type CompletionEstimate = { reserved: number; perSecond: number };
 
-export const noCompletion: CompletionEstimate = { most: 0, perSecond: 0 };
+export const noCompletion: CompletionEstimate = { reserved: 0, perSecond: 0 };
 
 export function estimateCompletion(body: Record<string, unknown>): CompletionEstimate {
   const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens]
     .map(tokens)
     .find((each) => each !== undefined);
   const answers = Math.min(Math.max(tokens(body.n) ?? 1, 1), 16);
-  return { most: Math.min((most ?? COMPLETION_USUAL) * answers, COMPLETION_MAX), perSecond: answers * TOKENS_PER_SECOND };
+  const reserved = Math.min((most ?? COMPLETION_USUAL) * answers, COMPLETION_MAX);
+  return { reserved, perSecond: answers * TOKENS_PER_SECOND };
 }

@@ -33,6 +33,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       const text = ready.splice(0).join("");
       if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
+        relay.counter.abandon();
         yield failure("upstream_error", "The provider sent an event that is too large. The response is incomplete.");
         return;
       }
@@ -121,15 +122,17 @@ export class AnswerCounter {
     return Math.ceil((performance.now() - this.#begin) / 1_000);
   }
 
-  /** Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. */
+  /**
+   * Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. Only the time limits that,
+   * because a provider may ignore the maximum that the client asked for.
+   */
   abandon(): void {
-    const { most, perSecond } = this.#completion;
-    this.#unseen ??= Math.min(most, this.seconds() * perSecond);
+    this.#unseen ??= Math.min(COMPLETION_MAX, this.seconds() * this.#completion.perSecond);
   }
 
   /** The whole answer was generated, but this service does not read it. */
   refuse(): void {
-    this.#unseen = this.#completion.most > 0 ? COMPLETION_MAX : 0;
+    this.#unseen = this.#completion.perSecond > 0 ? COMPLETION_MAX : 0;
   }
 
   get isBrokenOff(): boolean {

@@ -49,7 +49,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
   const { isUsageWanted } = prepared;
   const promptEstimate = await inTurn(body, () => estimatePrompt(asked));
   const completionEstimate = endpoint === "embeddings" ? noCompletion : estimateCompletion(asked);
-  const finish = await begin(account, model, promptEstimate + completionEstimate.most);
+  const finish = await begin(account, model, promptEstimate + completionEstimate.reserved);
   const counter = new AnswerCounter(promptEstimate, completionEstimate);
   try {
     const answered = await ask(model, endpoint, prepared, signal);
