@@ -95,6 +95,15 @@ describe("a job in a cluster", () => {
     expect(() => imageOf({ image: "registry.example.com/tool" })).toThrow("cannot use the image registry.example.com/tool");
   });
 
+  it("runs its command as it was written", async () => {
+    await cluster();
+    const { stdout } = await runTask(kubernetes, ["printf", "%s", "$(TOKEN) $$ $HOME"], {
+      image: "debian:12",
+      environment: { TOKEN: "s3cret-value" },
+    });
+    expect(stdout).toBe("$(TOKEN) $$ $HOME");
+  });
+
   it("is followed to its end even if the stream of its log breaks off, with each line once", async () => {
     const { cut } = await cluster();
     cut.next = true;

@@ -61,7 +61,8 @@ export function podOf(task: Task): V1Pod {
         {
           name: CONTAINER,
           image: imageOf(task),
-          ...(command.length > 0 && { command: [...command] }),
+          // The cluster would replace `$(NAME)` and `$$`.
+          ...(command.length > 0 && { command: command.map((word) => word.replaceAll("$", () => "$$")) }),
           workingDir: WORKING_DIRECTORY,
           env: [
             { name: "HOME", value: "/tmp" },
