@@ -17,10 +17,10 @@ import { getApp } from "./get-app.ts";
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
 /**
- * With these fields, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees
- * (S113).
+ * With these fields, a thief of a session could redirect users or logout notices elsewhere, send out codes for devices in the app's
+ * name, or end what FAPI 2.0 guarantees (S113).
  */
-const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
+const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "isDeviceFlowAllowed", "securityProfile"];
 
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
