@@ -170,11 +170,14 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
 type ActionProps = Omit<AppRowProps, "isRecent">;
 
 /** Apps that come with the service need no verification. */
-function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
+function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt, updatedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt
     ? [unblockAction.bind(null, id), "Unblock"]
-    : [verifyAction.bind(null, id, !verifiedAt), verifiedAt ? "Remove verification" : "Mark as verified"];
+    : [
+        verifyAction.bind(null, id, !verifiedAt, updatedAt.toISOString()),
+        verifiedAt ? "Remove verification" : "Mark as verified",
+      ];
   return (
     <ActionButton action={action} fields={{ returnTo }}>
       {label}

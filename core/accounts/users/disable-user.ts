@@ -5,6 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db, inTransaction } from "#core/db.ts";
 import { conflict, notFound } from "#core/errors.ts";
 import { revokeInvitationsBy } from "../organizations/invitations.ts";
+import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /** See S112. Disabling a disabled user is not an error. */
@@ -19,6 +20,12 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
       return;
     }
     await revokeEverything(tx, userId, { actor, from });
+    const administers = await tx.membership.findMany({
+      where: { userId, role: "admin" },
+      orderBy: { orgId: "asc" },
+      select: { orgId: true },
+    });
+    for (const { orgId } of administers) await warnOfHeldSecrets(tx, userId, orgId);
     await recordAuditEvent(tx, { type: "user.disable", actor, subjectId: userId, from });
   });
 }
