@@ -22,7 +22,7 @@ import { Chip } from "../../../../../../_components/chip.tsx";
 import { classNames } from "../../../../../../_components/class-names.ts";
 import { ConfirmDestructive, FormDetails } from "../../../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
-import { Markdown, pageRoom } from "../../../../../../_components/markdown.tsx";
+import { Markdown, type PageRoom, pageRoom } from "../../../../../../_components/markdown.tsx";
 import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
@@ -117,9 +117,8 @@ function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid:
 }
 
 type CommentProps = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
-type Room = ReturnType<typeof pageRoom>;
 
-function CommentCard({ comment, at, page, room }: CommentProps & Readonly<{ room: Room }>) {
+function CommentCard({ comment, at, page, room }: CommentProps & Readonly<{ room: PageRoom }>) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;
   return (
