@@ -66,6 +66,33 @@ it("S132 a response that cannot be passed on ends the request, not the worker", 
   expect(await outcome()).toBe("broken off");
 });
 
+const FLOOD = 8 * 1024 * 1024;
+
+it.each([
+  ["empty lines", "", "\r\n"],
+  ["a header's spaces", "HTTP/1.1 204 Well\r\nX:", " "],
+])("S132 a site that keeps sending %s is cut off", async (_, head, skipped) => {
+  answer = head + skipped.repeat(FLOOD);
+  const out = ask();
+  await expect(once(out.end(), "response")).rejects.toMatchObject({ code: "ECONNRESET" });
+  await vi.waitFor(() => expect(asked.map(({ destroyed }) => destroyed)).toEqual([true]));
+});
+
+it.each([
+  ["empty lines", () => "", "\r\n"],
+  ["a header's spaces", () => `GET ${siteAddress()}/ HTTP/1.1\r\nX:`, " "],
+  [
+    "the zeros of a chunk's size",
+    () => `POST ${siteAddress()}/ HTTP/1.1\r\nHost: site.example\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    "0",
+  ],
+])("S132 a job that keeps sending %s is cut off", async (_, head, skipped) => {
+  answer = "";
+  const socket = dial();
+  socket.write(head() + skipped.repeat(FLOOD));
+  await new Promise((closed) => socket.once("close", closed));
+});
+
 it("S132 no outgoing connection stays open for a command that has ended", async () => {
   answer = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nfirst";
   const out = ask();

@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
+import { limitResponse, limitSkipped, passBody } from "../../http/pass-body.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
@@ -92,14 +92,21 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     }
   };
 
-  const server = createHttpServer((incoming, answer) => void passOn(incoming, answer, open));
+  const skipped = new WeakMap<Duplex, ReturnType<typeof limitSkipped>>();
+  const server = createHttpServer((incoming, answer) => {
+    skipped.get(incoming.socket)?.countBody(incoming);
+    void passOn(incoming, answer, open);
+  });
   // Node emits all pipelined requests at once, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
   server.on("dropRequest", (_, socket) => {
     refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
     socket.destroy();
   });
-  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, open));
+  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => {
+    skipped.get(inside)?.stop();
+    void tunnel(incoming, inside, head, open);
+  });
 
   function serve(): void {
     for (const socket of waiting) {
@@ -116,6 +123,10 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
           serve();
         }, SERVED_MS);
       server.emit("connection", socket);
+      skipped.set(
+        socket,
+        limitSkipped(socket, () => socket.destroy()),
+      );
       socket.resume();
     }
   }
@@ -212,7 +223,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         void passBody(answered, answer);
       },
     );
-    limitInterimResponses(outgoing).on("error", () => answer.destroy());
+    limitResponse(outgoing).on("error", () => answer.destroy());
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
