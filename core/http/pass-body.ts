@@ -9,8 +9,15 @@ const PAUSE_MS = 0.02;
 /** Bodies take turns, so that many together take no more of the event loop than one. */
 let pausedUntil = 0;
 
-/** A response in one-byte pieces would take all of the event loop (S132, S137). */
-export async function passBody(from: IncomingMessage, to: Writable): Promise<void> {
+/**
+ * A response in one-byte pieces would take all of the event loop (S132, S137).
+ * @param pauseAfter returns the milliseconds to wait after some bytes
+ */
+export async function passBody(
+  from: IncomingMessage,
+  to: Writable,
+  pauseAfter: (bytes: number) => number = () => 0,
+): Promise<void> {
   let pieces = 0;
   const { push } = from;
   from.push = (chunk: unknown, encoding?: BufferEncoding) => {
@@ -22,6 +29,8 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
       const beyond = pieces - PIECES_AT_ONCE;
       pieces = 0;
       yield bytes;
+      const pauseMs = pauseAfter(bytes.length);
+      if (pauseMs > 0) await sleep(pauseMs);
       if (beyond <= 0) continue;
       const now = performance.now();
       pausedUntil = Math.max(now, pausedUntil) + beyond * PAUSE_MS;
