@@ -29,7 +29,7 @@ RUN apt-get update \
  && mkdir /data && chown node:node /data
 
 FROM ${NODE_IMAGE} AS build
-# Your own npm registry, and the file in the base image with its authority's certificates. Only this stage knows them:
+# Your own npm registry, and a file of the base image with the certificates that the registry needs. Only this stage knows them:
 #   docker build --build-arg NPM_CONFIG_REGISTRY --build-arg NODE_EXTRA_CA_CERTS …
 ARG NPM_CONFIG_REGISTRY
 ARG NODE_EXTRA_CA_CERTS

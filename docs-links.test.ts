@@ -45,7 +45,7 @@ function idsOf(node: Root | Nodes): string[] {
 function faultOf(link: string, from: string): string | undefined {
   if (link.startsWith(`${PLACEHOLDER_ORIGIN}/`)) return faultOfPage(link.slice(PLACEHOLDER_ORIGIN.length));
   if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return undefined;
-  if (link.startsWith("/")) return "begins at the root, which is another one wherever it is read";
+  if (link.startsWith("/")) return "begins with /, whose target depends on where the document is read";
   const [file = "", anchor] = link.split("#");
   const path = file === "" ? from : join(dirname(from), decodeURIComponent(file));
   if (!existsSync(join(ROOT, path))) return "there is no such file";
@@ -144,7 +144,7 @@ describe("docs/security.md", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("says for each table of the database, and no other, what bounds it", () => {
+  test("says what bounds each table of the database, and names no other table", () => {
     const tables = [...read("prisma/schema.prisma").matchAll(/@@map\("(\w+)"\)/g)].map(([, table = ""]) => table);
     const [, section = ""] = /^## What bounds each table\n([\s\S]*?)^## /m.exec(text) ?? [];
     const named = [...section.matchAll(/^\| (`[^|]*)\|/gm)].flatMap(([, cell = ""]) =>
@@ -157,7 +157,7 @@ describe("docs/security.md", () => {
     const gone = [preface, ...parts].flatMap(pathsIn).filter((named) => !existsSync(join(ROOT, named)));
     expect(gone).toEqual([]);
     const isTest = (named: string) => /\.(test|spec)\.ts$/.test(named);
-    // The tests of S35 examine every screen, and their titles do not have the number.
+    // The tests of S35 examine every screen, and do not cite the statement.
     const isCited = (name: string, test: string) => name === "S35" || new RegExp(`\\b${name}\\b`).test(read(test));
     const unheld = statements.filter(
       ({ name, named }) => named.every(isTest) || !named.some((file) => isTest(file) && isCited(name, file)),

@@ -332,8 +332,8 @@ const plays: Record<string, Play> = {
     expect(url.searchParams.get("request_uri")).toMatch(/^urn:/);
   },
   async "token exchange"(code, course) {
-    const isTheirs = { owner: { orgId }, isConfidential: true, isBound: true };
-    const app = await world.app(mara, { ...isTheirs, scopes: ["openid", "read-repos"] });
+    const scopes = ["openid", "read-repos"];
+    const app = await world.app(mara, { owner: { orgId }, isConfidential: true, isBound: true, scopes });
     await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
     Object.assign(course.folder.environment, { CLIENT_ID: app.clientId, CLIENT_SECRET: app.secret });
     await shell(code.replace("mara@example.com", mara.email), course);

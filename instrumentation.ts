@@ -25,7 +25,7 @@ function failureOf(error: unknown, isForm: boolean): Failure | undefined {
   return { status: 400, error: "unreadable_form", description: "The form could not be read" };
 }
 
-/** Other errors of Next about a request. They have no class or code of their own. */
+/** Next's errors about malformed requests have no class or code of their own. */
 function isUnreadable(error: unknown, method: string): boolean {
   if (!(error instanceof Error)) return false;
   if (error.message.startsWith("The router state header was sent but could not be parsed")) return true;

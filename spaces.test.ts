@@ -437,7 +437,7 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
-    // A request that reached the app while it stopped is not sent again.
+    // The first attempts may fail, because a request that reached the app while it stopped is not repeated.
     await vi.waitFor(async () => expect((await get(repo)).status).toBe(200));
     expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
     expect(await logOf(repo)).toContain("ended with exit code 3");

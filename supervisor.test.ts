@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("a service that runs", () => {
-  it("prints its address and the link for its operator, and answers at all its doors", async () => {
+  it("prints its address and the link for its operator, and answers requests of all kinds", async () => {
     expect(service.output()).toContain(`Keyhook is ready: ${service.origin}\n`);
     const [link = ""] = service.output().match(/http:\S+\/setup\/\S+/) ?? [];
     expect(link).toMatch(new RegExp(`^${service.origin}/setup/[\\w-]{43}$`));
@@ -218,7 +218,7 @@ describe("a service whose processes end", () => {
     expect(service.process.exitCode).toBeNull();
   });
 
-  it("leaves only the database when the supervisor is killed, and starts again from there", async () => {
+  it("leaves only the database running when the supervisor is killed, and replaces it at the next start", async () => {
     const [web, worker, database] = await Promise.all(PROCESSES.map((what) => pidOf(service, what)));
     service.process.kill("SIGKILL");
     await vi.waitFor(() => expect([web, worker].filter((pid) => isAlive(pid as number))).toEqual([]), SOON);

@@ -13,7 +13,6 @@ const [{ SettingsError }, { ChildFailed }, { CANNOT_START }, { runService }, { M
   import("#core/postgres/migrate.ts"),
 ]);
 
-/** `--dev` follows changes. `--only web` and `--only worker` run one of the two. */
 const stopping = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
 
@@ -29,6 +28,7 @@ try {
 }
 process.exit(status);
 
+/** With `--dev`, changes of the code take effect. `--only web` and `--only worker` start one of the two processes. */
 function readOptions(args: string[]): ServiceOptions {
   try {
     const { dev, only } = parseArgs({

@@ -21,10 +21,7 @@ import {
 } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/**
- * S135: every cell that the rows do not allow must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins
- * scopes.
- */
+/** S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins them. */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
 const MEMBERS = "admin write maker contributor read guest";
@@ -206,7 +203,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: even reading requires a token. `needsPerson`: a job's token is rejected first. */
+/** `needsToken`: even reading requires a token. `needsPerson`: a job's token is rejected before the resource is looked up. */
 type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
@@ -380,7 +377,7 @@ const ofCollections = (action: "collection.read" | "collection.write") =>
   collectionNames.map((key): Question => [key, (actor) => may(actor, action, collectionResource(at.collections[key]))]);
 
 describe("S135 S136 the access table", () => {
-  test.each(Object.keys(questions) as Act[])("every actor and resource: %s", { timeout: TIMEOUT_MS }, async (act) => {
+  test.each(Object.keys(questions) as Act[])("`may` follows the rows: %s", { timeout: TIMEOUT_MS }, async (act) => {
     const wrong: string[] = [];
     for (const [actor, known] of everybody) {
       for (const [resource, ask] of questions[act]?.() ?? []) {
@@ -411,7 +408,7 @@ describe("S135 S136 the access table", () => {
     expect(asked).toBeGreaterThan(250);
   });
 
-  test("discussions: opened, commented, changed, pinned, merged", { timeout: TIMEOUT_MS }, async () => {
+  test("opening, changing, commenting on, pinning and merging discussions follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const pairs = ["read-repos", "contribute-repos", "write-repos"].map((scope) => `write-discussions+${scope}`).join(" ");
     const inHands = "personal app exchanged ci";
     const actors = some(inHands, `none write-discussions ${pairs} all`, "owner admin maker read unmet job");
@@ -435,7 +432,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(oneOfEach("create", cells))).wrong).toEqual([]);
   });
 
-  test("deleting: refused where managing is refused, and done where it is allowed", { timeout: TIMEOUT_MS }, async () => {
+  test("deleting follows the rows for managing", { timeout: TIMEOUT_MS }, async () => {
     const all = repoNames.flatMap((key) =>
       some("personal exchanged", "none contribute-repos manage-repos").map((actor): Cell & { key: RepoKey } => {
         const { owner, name } = at.repos[key];
@@ -525,7 +522,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("collections: read, changed, created", async () => {
+  test("reading, changing and creating collections follow the rows", async () => {
     const sets = "none read-repos read-collections write-collections all";
     const actors = some("personal app exchanged ci", sets, "owner admin write contributor read unmet job");
     const path = (key: CollectionKey) => `/api/collections/${collectionName(at.collections[key])}`;
@@ -550,8 +547,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** A deferred action reaches only what the action's token can read (H1, H2). */
-  test("watching, running and scheduling: private Spaces of the user and of an organization", {
+  test("a webhook, a job and a schedule reach a private Space only if their token can read the Space", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const person = await signedInPerson("lender");

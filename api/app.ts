@@ -105,7 +105,7 @@ for (const addRoute of [
   addRoute(api);
 }
 
-// Others specify these protocols, so the OpenAPI document omits them.
+// The OpenAPI document omits these protocols, because others specify them.
 api.route("/", images);
 api.route("/", lfsRoutes);
 api.route("/", xetRoutes);

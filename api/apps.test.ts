@@ -31,7 +31,7 @@ async function send(token: string | undefined, method: string, path: string, bod
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-test("the life of an app, by the service's own command line", async () => {
+test("the service's own command line creates, reads, changes and deletes an app, and rotates its secret", async () => {
   const ada = await signedInPerson();
   const { accessToken } = await signInByCli(world.origin, ada);
   const made = await send(accessToken, "POST", OWN, { name: "Night Ferry", redirectUris: [REDIRECT], isConfidential: true });
@@ -135,7 +135,7 @@ test("S113 the command line's right to take apps over ends 15 minutes after its 
   expect((await rotate((await renewed.json()).access_token)).status).toBe(403);
 });
 
-test("S113 a device request that is allowed in a session left open does not give the command line the right to take apps over", async () => {
+test("S113 a device request of the command line, which could then take apps over, can be allowed only after recent authentication", async () => {
   const ada = await signedInPerson();
   const started = await (await world.post("/oauth/device", { client_id: CLI_CLIENT_ID })).json();
   const session = (await findSiteSession(ada.token)) as SiteSession;

@@ -158,7 +158,7 @@ describe("information about a repository", () => {
     expect(pages).toHaveLength(2_501);
   });
 
-  test("a Space shows its future URL; an empty repository, and one on another platform, has no files", async () => {
+  test("an empty Space has a URL and no files, and the files of a Space on another platform cannot be listed", async () => {
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     const body = await (await send(`/api/spaces/${space.fullName}`)).json();
     expect(body).toMatchObject({

@@ -56,7 +56,7 @@ describe("S53 any page may call with a token, and never with the user's cookies"
     if (allowed(answer) === origin) expect(answer.headers.get("vary")).toMatch(/origin/i);
   });
 
-  test("a page can also read every failure: the error, and when to retry", async () => {
+  test("a page can also read every failure, and the challenge of a 401", async () => {
     const { app } = await prepare(world);
     const from = { origin };
     const failures = await Promise.all([

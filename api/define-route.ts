@@ -67,10 +67,7 @@ type AnswerOf<Responses> = Responses extends { 200: { content: { "application/js
 
 type MaybePromise<T> = T | Promise<T>;
 
-/**
- * If a required token is missing, the body is not parsed. Core decides what the actor may do.
- * @param line method and path. `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`)
- */
+/** @param line method and path. `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several URLs (`families`) */
 export function defineRoute<
   const Line extends `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} ${string}`,
   Responses extends RouteConfig["responses"],

@@ -9,7 +9,6 @@ import { authorize, type Prepared, prepare, redemption, signIn } from "#core/oau
 import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** RFC 9449 at our own API. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: Prepared;
 let key: ProofKey;
@@ -151,7 +150,7 @@ test("a later look-up of a long request needs no proof again, but only if the fi
   expect(await lookUps(await (await proofKey()).proof("GET", address(), token))).toEqual(["refused", "refused", "refused"]);
 });
 
-describe("RFC 9449 §7.2 one kind of token never passes for the other", () => {
+describe("RFC 9449 §7.2 a bound and an unbound token never pass for each other", () => {
   test("a bound token sent as Bearer gets the error of an unknown token, with or without a proof", async () => {
     for (const proof of [undefined, await key.proof("GET", address(), token)]) {
       const response = await ask(`Bearer ${token}`, proof);

@@ -343,7 +343,7 @@ describe("large files", () => {
     expect((await copy(bea)).status).toBe(404);
   });
 
-  test("S135 are not copied when the source became private, or its reader's token was revoked, meanwhile", async () => {
+  test("S135 are not copied if the source becomes private or the reader is disabled meanwhile", async () => {
     const [ada, bea, cy] = [await someCaller(), await someCaller(), await someCaller()];
     for (const [caller, ending, status] of [
       [bea, (source: Repo) => `update repo set is_private = true where id = '${source.id}'`, 404],

@@ -55,7 +55,7 @@ async function ask(method: string, path: string, body?: unknown, { token, type, 
   return response.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
-test("whoami and the lists", async () => {
+test("calls whoami and the lists", async () => {
   for (const path of ["openapi.json", "whoami-v2", "agent-harnesses", "models", "datasets", "spaces", "settings/repositories"])
     await ask("GET", `/api/${path}`);
   for (const segment of ["models", "datasets", "spaces"]) await ask("GET", `/api/${segment}-tags-by-type`);
@@ -64,7 +64,7 @@ test("whoami and the lists", async () => {
   await ask("POST", "/api/validate-yaml", { content: "---\nlicense: mit\n---\n", repoType: "model" });
 });
 
-test.each(repoTypes)("a %s, from its creation to its end", { timeout: 120_000 }, async (type) => {
+test.each(repoTypes)("calls the operations of a %s, from its creation to its deletion", { timeout: 120_000 }, async (type) => {
   const segment = apiSegments[type];
   const name = `tide-${type}`;
   const repo = `${ada.username}/${name}`;
@@ -125,7 +125,7 @@ async function discuss(base: string): Promise<void> {
   await ask("DELETE", `${pull}/ref`);
 }
 
-test("the app of a Space", async () => {
+test("calls the operations of a Space's app", async () => {
   const { name } = await ask("POST", "/api/repos/create", { name: "gauge", type: "space", sdk: "docker" });
   const card = "---\nsdk: docker\napp_file: app.js\n---\n# Gauge\n";
   const files = ndjson(
@@ -144,7 +144,7 @@ test("the app of a Space", async () => {
   for (const control of ["pause", "restart"]) await ask("POST", `${base}/${control}`);
 });
 
-test("who may read a gated repository", async () => {
+test("calls the operations of a gated repository", async () => {
   const { name } = await ask("POST", "/api/repos/create", { name: "gated", type: "dataset" });
   await ask("PUT", `/api/datasets/${name}/settings`, { gated: "manual" });
   const grace = await someCaller("gated-repos");
@@ -156,7 +156,7 @@ test("who may read a gated repository", async () => {
   await ask("POST", `${base}/cancel`, undefined, { token: grace.accessToken });
 });
 
-test("collections", async () => {
+test("calls the operations of collections", async () => {
   const { name } = await ask("POST", "/api/repos/create", { name: "collected", type: "model" });
   const { slug } = await ask("POST", "/api/collections", { title: "River data" });
   await ask("GET", "/api/collections");
@@ -169,7 +169,7 @@ test("collections", async () => {
   await ask("DELETE", `/api/collections/${slug}`);
 });
 
-test("people, organizations and tokens", async () => {
+test("calls the operations of users, organizations and tokens", async () => {
   await ask("GET", `/api/users/${ada.username}/likes`);
   for (const what of ["overview", "avatar"]) {
     await ask("GET", `/api/users/${ada.username}/${what}`);
@@ -184,7 +184,7 @@ test("people, organizations and tokens", async () => {
   await ask("POST", "/api/credentials/revoke", { credentials: ["kh_unknown"] });
 });
 
-test("a platform and its events", async () => {
+test("calls the operations of a platform", async () => {
   const { token } = await createPlatform(operatorCommand, { name: "Forge", source: "https://forge.example" }, from);
   const told = {
     type: "dataset",
@@ -201,7 +201,7 @@ test("a platform and its events", async () => {
   expect(batch.results).toMatchObject([{ status: "failed" }]);
 });
 
-test("jobs and schedules", async () => {
+test("calls the operations of jobs and schedules", async () => {
   await ask("GET", "/api/jobs/hardware");
   const jobs = `/api/jobs/${ada.username}`;
   const spec = { dockerImage: "debian:12", command: ["true"], flavor: "cpu-basic" };
@@ -224,7 +224,7 @@ test("jobs and schedules", async () => {
   await ask("DELETE", one);
 });
 
-test.each(["own", "organization's"])("OAuth apps: %s", async (whose) => {
+test.each(["own", "organization's"])("calls the operations of OAuth apps: %s", async (whose) => {
   const base = whose === "own" ? "/api/settings/apps" : `/api/organizations/${organization.name}/settings/apps`;
   const { app } = await ask("POST", base, {
     name: "Tide tables",
@@ -237,7 +237,7 @@ test.each(["own", "organization's"])("OAuth apps: %s", async (whose) => {
   await ask("DELETE", `${base}/${app.id}`, undefined, { status: 403 });
 });
 
-test("a relay, and a receiver that listens and answers", async () => {
+test("calls the operations of a relay, as its receiver too", async () => {
   const base = "/api/settings/relays";
   const { relay } = await ask("PUT", `${base}/laptop`);
   for (const path of [base, `${base}/laptop`]) await ask("GET", path);
@@ -258,7 +258,7 @@ test("a relay, and a receiver that listens and answers", async () => {
   await ask("DELETE", `${base}/laptop`);
 });
 
-test.each(["own", "organization's"])("webhooks: %s", async (whose) => {
+test.each(["own", "organization's"])("calls the operations of webhooks: %s", async (whose) => {
   const base = whose === "own" ? "/api/settings/webhooks" : `/api/organizations/${organization.name}/settings/webhooks`;
   const receiver = http.createServer((req, res) => req.resume().on("end", () => res.end("ok"))).listen(0, "127.0.0.1");
   await once(receiver, "listening");

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** The registered URLs, so that the test also finds a new route without a check. */
+/** All registered URLs, so that the test also covers new routes. */
 function addresses(): { method: string; template: string }[] {
   const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
   const found = api.routes

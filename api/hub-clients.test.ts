@@ -52,7 +52,7 @@ describe("the hub's JavaScript client, which sends no client_id with its code", 
     },
   };
 
-  test.each(Object.keys(clients) as (keyof typeof clients)[])("as %s", async (kind) => {
+  test.each(Object.keys(clients) as (keyof typeof clients)[])("signs in as %s", async (kind) => {
     const { clientId, redirectUrl } = await clients[kind]();
     const at = await prepare(world);
     const verifier = randomUUID() + randomUUID();
@@ -84,7 +84,7 @@ describe("the hub's JavaScript client, which sends no client_id with its code", 
   });
 });
 
-test("HuggingChat: openid-client 5 by metadata document, with Basic and an empty secret, and scopes of the public hub", async () => {
+test("HuggingChat signs in with openid-client 5, a metadata document, Basic with an empty secret, and scopes of the public hub", async () => {
   const scopes = "openid profile inference-api read-mcp";
   const { clientId, redirectUri } = await site({ scopes, client_uri: "https://chat.example.test/" });
   const at = await prepare(world);
@@ -107,7 +107,7 @@ test("HuggingChat: openid-client 5 by metadata document, with Basic and an empty
   expect(await userinfo.json()).toMatchObject({ sub: at.person.id, name: at.person.username });
 });
 
-test("the Python helper on Authlib: a secret, a nonce, no PKCE, a query in the redirect URI, and all it needs in the ID token", async () => {
+test("the Python helper on Authlib signs in with a secret, a nonce and no PKCE, and finds all it needs in the ID token", async () => {
   const redirect_uri = `${REDIRECT_URI}?_target_url=%2F`;
   const at = await prepare(world, {
     isConfidential: true,

@@ -42,7 +42,7 @@ const commit = (caller: Caller | undefined, repo: Repo, raw: string | Uint8Array
 
 const head = async (repo: Repo) => resolveRef(await openRepository(repo), "refs/heads/main");
 
-test.each(["model", "dataset", "space"] as const)("the life of a %s", async (type) => {
+test.each(["model", "dataset", "space"] as const)("requests create, fill, change, move and delete a %s", async (type) => {
   const ada = await someCaller("manage-repos", "write-discussions");
   const name = `tide-${type}`;
   const created = await send(ada, "POST", "/api/repos/create", {
@@ -150,7 +150,7 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
 });
 
 describe("a commit", () => {
-  test("in one JSON object, as older clients send it", async () => {
+  test("is accepted in one JSON object, as older clients send it", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const at = `/api/models/${repo.fullName}/commit/main`;

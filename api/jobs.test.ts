@@ -63,7 +63,7 @@ async function worker(runId: string) {
   };
 }
 
-test("run_job, inspect_job, cancel_job, update_job_labels", async () => {
+test("answers run_job, inspect_job, cancel_job and update_job_labels", async () => {
   const { status, body: job } = await send(ada, "POST", jobsOf(ada), recorded);
   expect(status).toBe(200);
   const { secrets: _, ...spec } = recorded;
@@ -276,7 +276,7 @@ test("unsupported options of a run are refused by name; empty ones are accepted"
   expect((await send(ada, "POST", jobsOf(ada), { ...recorded, environment: { A: "x".repeat(2 ** 20) } })).status).toBe(413);
 });
 
-test("create_scheduled_job and the operations on a schedule", async () => {
+test("answers create_scheduled_job and the operations on a schedule", async () => {
   const { secrets, ...jobSpec } = recorded;
   const created = await send(ada, "POST", schedulesOf(ada), {
     jobSpec: { ...jobSpec, secrets },

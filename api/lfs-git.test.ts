@@ -75,7 +75,7 @@ describe("git-lfs", () => {
     await storyOf(await someRepo(ada, { isPrivate: true }));
   });
 
-  test("does the same with a bucket, to which it sends requests itself", async () => {
+  test("sends large files directly to a bucket and reads them from there", async () => {
     const bucket = await startBucket();
     try {
       const repo = await someRepo(ada, { isPrivate: true });

@@ -113,7 +113,7 @@ test("a file is uploaded to and downloaded from the bucket directly, and counts 
 });
 
 describe("an upload to the bucket", () => {
-  test("is valid for a day, for one object and one operation", async () => {
+  test("has a URL that is valid for a day, for one object and one operation", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;

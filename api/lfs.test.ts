@@ -140,7 +140,7 @@ describe("an object", () => {
     expect([head.status, head.headers.get("content-length"), head.headers.get("accept-ranges")]).toEqual([200, "10", "bytes"]);
   });
 
-  test("that is missing on disk is 410, not a server error", async () => {
+  test("that is missing on disk gets 410 and not a server error", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     await upload(repo, object);

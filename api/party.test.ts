@@ -43,7 +43,7 @@ describe("S137 a slot counts against the request's account, or against its IP ad
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=nonsense` })).toEqual(address);
   });
 
-  test("with a bearer token, with a session", async () => {
+  test("with a bearer token or a session", async () => {
     const account = { key: `account ${ada.id}`, isAnonymous: false };
     expect(await partyOf(tree(), { authorization: `Bearer ${token}` })).toEqual(account);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
@@ -80,7 +80,7 @@ describe("S137 a commit that arrives a byte at a time", () => {
 
   test("gives its slot to another caller who waits for one, and only then", async () => {
     const [owner = "", name = ""] = repo.fullName.split("/");
-    const pace = { bytesPerSecond: 1, checkEveryMs: 20, wantedGraceMs: 50 };
+    const pace = { bytesPerSecond: 1, checkEveryMs: 20, contendedGraceMs: 50 };
     const commit = requestContext.run({ requestId: "test", party: { key: `account ${ada.id}`, isAnonymous: false } }, () => {
       const operations = parseOperations(readNdjson(trickle(""), pace));
       return createCommit(ada.actor, { type: repo.type, owner, name }, { revision: "main", summary: "Slow", operations });

@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const sha = (digit: string) => digit.repeat(40);
-type World = { platform: Awaited<ReturnType<typeof createPlatform>>; ada: TestPerson };
+type Prepared = { platform: Awaited<ReturnType<typeof createPlatform>>; ada: TestPerson };
 
-async function somePlatform(): Promise<World["platform"]> {
+async function somePlatform(): Promise<Prepared["platform"]> {
   const name = freshName("forge");
   return createPlatform(operatorCommand, { name, source: `https://${name}.example` }, from);
 }
 
-async function prepare(): Promise<World> {
+async function prepare(): Promise<Prepared> {
   return { platform: await somePlatform(), ada: await signedInPerson() };
 }
 
@@ -38,10 +38,10 @@ async function post(path: string, token: string, { headers, body }: { headers: R
 }
 
 const json = { "content-type": "application/json" };
-const sync = ({ platform }: World, repos: unknown[], options = {}) =>
+const sync = ({ platform }: Prepared, repos: unknown[], options = {}) =>
   post("/api/repos/sync", platform.token, { headers: json, body: { repos, ...options } });
 
-const reported = ({ ada }: World, changes: Record<string, unknown> = {}) => ({
+const reported = ({ ada }: Prepared, changes: Record<string, unknown> = {}) => ({
   type: "dataset",
   name: `${ada.username}/tides`,
   id: 7,
@@ -52,7 +52,7 @@ const reported = ({ ada }: World, changes: Record<string, unknown> = {}) => ({
 
 const statuses = ({ body }: { body: { results?: { status: string }[] } }) => body.results?.map(({ status }) => status);
 
-const pushed = ({ platform }: World, changes: Record<string, unknown> = {}) =>
+const pushed = ({ platform }: Prepared, changes: Record<string, unknown> = {}) =>
   new CloudEvent({
     id: randomUUID(),
     source: `${platform.source}/ada/tides`,
@@ -64,11 +64,11 @@ const pushed = ({ platform }: World, changes: Record<string, unknown> = {}) =>
     ...changes,
   });
 
-const send = ({ platform }: World, message: Message) =>
+const send = ({ platform }: Prepared, message: Message) =>
   post("/api/events", platform.token, { headers: message.headers, body: message.body as string });
-const structured = (at: World, event: CloudEvent<unknown>) => send(at, HTTP.structured(event) as Message);
-const binary = (at: World, event: CloudEvent<unknown>) => send(at, HTTP.binary(event) as Message);
-const batch = ({ platform }: World, events: unknown[]) =>
+const structured = (at: Prepared, event: CloudEvent<unknown>) => send(at, HTTP.structured(event) as Message);
+const binary = (at: Prepared, event: CloudEvent<unknown>) => send(at, HTTP.binary(event) as Message);
+const batch = ({ platform }: Prepared, events: unknown[]) =>
   post("/api/events", platform.token, { headers: { "content-type": "application/cloudevents-batch+json" }, body: events });
 
 const recordedOf = (platform: { source: string }) =>
@@ -77,7 +77,7 @@ const recordedOf = (platform: { source: string }) =>
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
   });
 
-const rowOf = ({ platform }: World, externalId = "7") =>
+const rowOf = ({ platform }: Prepared, externalId = "7") =>
   db().repo.findUnique({ where: { platformId_externalId: { platformId: platform.id, externalId } } });
 
 async function watchStatements() {
@@ -432,10 +432,10 @@ describe("POST /api/events", () => {
   });
 });
 
-describe("S51, S138 refused bodies, with the field", () => {
+describe("S51, S138 an invalid body", () => {
   const data = { repo: { externalId: "7" }, updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: sha("a") }] };
   const deep = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
-  let at: World;
+  let at: Prepared;
   beforeAll(async () => {
     at = await prepare();
     await sync(at, [reported(at)]);
@@ -471,7 +471,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     [undefined, { data: { ...data, note: "\ud800" } }],
     [undefined, { data: { ...data, "\0": 1 } }],
     [undefined, { type: "repo.config.update", data: { ...data, updatedConfig: deep(1_000) } }],
-  ])("%s", async (field, changes) => {
+  ])("is refused with the field %s", async (field, changes) => {
     const sent = {
       specversion: "1.0",
       id: randomUUID(),
@@ -503,12 +503,12 @@ describe("S51, S138 refused bodies, with the field", () => {
     ["application/json", "{}"],
     ["text/plain", "hello"],
     ["", ""],
-  ])("as %s: %.20s", async (type, body) => {
+  ])("is refused as %s: %.20s", async (type, body) => {
     const answer = await post("/api/events", at.platform.token, { headers: { "content-type": type }, body });
     expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
-  test("headers of a binary event that are not text", async () => {
+  test("is refused if the headers of a binary event are not text", async () => {
     const headers = {
       ...json,
       "ce-specversion": "1.0",
@@ -523,7 +523,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("a body of six megabytes; one of a single megabyte is accepted", async () => {
+  test("of six megabytes is refused, and a valid one of a megabyte is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };

@@ -289,13 +289,13 @@ describe("storage for pull requests", () => {
   });
 });
 
-describe("S137 S149 proposals of strangers are limited", () => {
+describe("S137 S149 proposals of strangers", () => {
   const storeId = async () => (await db().repo.findFirstOrThrow({ where: { proposedToId: repo.id } })).id;
   const pointers = (store: string | null, count: number) => db().$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT ${repo.id}::text, 99, 'blob ' || nth, 'oid', ${store}::text FROM generate_series(1, ${count}::int) AS nth`;
 
-  test("pointers of one user, which no quota counts", async () => {
+  test("can contain a limited number of pointers of one user, which no quota counts", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -307,7 +307,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
     expect((await propose(cleo, object)).status).toBe(200);
   });
 
-  test("rows that are kept after the commits are deleted", async () => {
+  test("leave a limited number of rows after their commits are deleted", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -318,7 +318,7 @@ describe("S137 S149 proposals of strangers are limited", () => {
     expect(await db().proposedFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("files for one repository", async () => {
+  test("can contain a limited number of one user's files for one repository", async () => {
     await begin();
     await send(bea, someObject());
     const another = someObject();

@@ -139,7 +139,7 @@ export function listOf<Item extends z.ZodType>(
 export type BodyLimit = {
   maxBytes: number;
   isStreamed?: true;
-  /** Whose token the route requires. Without such a token, no body larger than a few fields is read. */
+  /** Whose token the route requires. Without such a token, only a small body is read. */
   takesTokenOf?: "anybody" | "platform";
 };
 

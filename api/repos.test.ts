@@ -35,7 +35,7 @@ async function ask(method: string, path: string, token?: string, body?: unknown)
 }
 
 describe("repositories over the API (docs/specification/repositories-and-git.md#repository-operations)", () => {
-  test("are created, moved and deleted by the Python client", async () => {
+  test("are created, moved and deleted by the Python client's requests", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const made = await ask("POST", "/api/repos/create", token, { name: "tide", organization: null, type: null, private: true });
@@ -65,7 +65,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect(missing.headers.get("x-error-code")).toBe("RepoNotFound");
   });
 
-  test("settings: the sent values are stored, by PUT and by POST", async () => {
+  test("settings are stored by PUT and by POST", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const repo = await someRepo(ada, { type: "dataset" });

@@ -73,13 +73,13 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
     expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 
-  test("an invalid token: invalid_token", async () => {
+  test("names the error invalid_token if the token is invalid", async () => {
     expect(await challengeOf("Bearer nothing")).toBe(
       `Bearer error="invalid_token", scope="openid profile", ${pointer()}, ${bound}`,
     );
   });
 
-  test("a token that lacks a scope: 403 that names it (docs/specification/errors-and-limits.md#missing-scope)", async () => {
+  test("names the scope, with 403, if the token lacks it (docs/specification/errors-and-limits.md#missing-scope)", async () => {
     const app = new Hono()
       .get("/", () => {
         throw new ServiceError("insufficient_scope", "This needs the scope jobs.", { scope: "jobs" });

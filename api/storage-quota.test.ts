@@ -209,7 +209,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   expect(await holds(ada.id)).toBe(0);
 });
 
-test("copies and deletions in an outsider's pull request use that share too; users who may write can always delete", async () => {
+test("copies and deletions in an outsider's pull request use the share for pull requests; users who may write can always delete", async () => {
   const [ada, bea] = [await person("write-repos", "write-discussions"), await person("write-repos", "write-discussions")];
   const repo = await someRepo(ada);
   const names = Array.from({ length: 400 }, (_, index) => `${index}-${randomBytes(60).toString("hex")}`);

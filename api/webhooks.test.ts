@@ -51,7 +51,7 @@ async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, 
   return id;
 }
 
-test("a webhook from creation to deletion, with the requests of the Python client and the command-line tool", async () => {
+test("the requests of the Python client and the command-line tool create, change, disable, enable and delete a webhook", async () => {
   const ada = await someone();
   const repo = await someRepo(ada, { type: "dataset" });
   const organization = await organizationOf(ada);
@@ -124,7 +124,7 @@ test("a webhook from creation to deletion, with the requests of the Python clien
   for (const method of ["PUT", "PATCH"]) expect((await send(ada, method, `${OWN}/${id}`, {})).status).toBe(404);
 });
 
-test("a job is copied from a run, named by jobSourceId or job_id, with its encrypted secrets", async () => {
+test("a webhook runs the same job as an earlier run (jobSourceId or job_id), with its encrypted secrets", async () => {
   const ada = await someone("jobs");
   const run = await someRun(ada.id, { secrets: { KEY: "hush" } });
   const watched = [{ type: "user", name: ada.username }];
@@ -261,7 +261,6 @@ describe("S130 the secret of a webhook", () => {
     const hours = ((after.previousSecretUntil as Date).getTime() - Date.now()) / 3_600_000;
     expect(hours > 23.9 && hours <= 24).toBe(true);
 
-    // An empty secret removes the current and the previous secret.
     await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "the third" });
     expect(unseal("webhook secret", (await row()).previousSecret as Uint8Array)).toBe(secret);
     const answers = [
@@ -271,6 +270,7 @@ describe("S130 the secret of a webhook", () => {
       await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "" }),
     ];
     for (const { text } of answers) for (const one of [chosen, secret, "the third"]) expect(text).not.toContain(one);
+    // The empty secret has removed the current and the previous one.
     expect(answers[3]?.body.webhook.hasSecret).toBe(false);
     expect(await row()).toMatchObject({ secret: null, previousSecret: null, previousSecretUntil: null });
 

@@ -201,7 +201,7 @@ describe("whoami-v2 with a personal access token", () => {
 });
 
 describe("whoami-v2 without a valid token", () => {
-  test("no token: 401 in the words that clients look for, and a challenge without an error", async () => {
+  test("has 401 in the words that clients look for, and a challenge without an error, if there is no token", async () => {
     const response = await ask();
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe(
@@ -215,7 +215,7 @@ describe("whoami-v2 without a valid token", () => {
     expect((await ask(bytes)).status).toBe(401);
   });
 
-  test("another scheme, a token in the query or in a cookie: 401", async () => {
+  test("has 401 for another scheme, and for a token in the query or in a cookie", async () => {
     const { tokens } = await signIn(world);
     const token = tokens.access_token;
     expect((await ask(token, "Basic")).status).toBe(401);
@@ -223,7 +223,7 @@ describe("whoami-v2 without a valid token", () => {
     expect((await fetch(world.origin + WHOAMI, { headers: { cookie: `token=${token}` } })).status).toBe(401);
   });
 
-  test("a refresh token, a code, an ID token: 401", async () => {
+  test("has 401 for a refresh token, a code and an ID token", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     for (const token of [at.tokens.refresh_token, at.code, at.tokens.id_token]) await expectUnknown(token);
   });

@@ -33,7 +33,7 @@ afterAll(() => world.stop());
 const writing = (repo: Repo, { accessToken: token } = ada) => xetAccess(world.origin, repo, "write", { token });
 const someChunks = (count = 3) => Array.from({ length: count }, (_, at) => randomBytes(8_192 + at * 1_000));
 const never = () => Promise.resolve(undefined);
-const staying = { signal: new AbortController().signal, yields: () => false };
+const staying = { signal: new AbortController().signal, mustYield: () => false };
 
 async function* inOne(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
@@ -47,7 +47,7 @@ function entry(hash: string | number, ...numbers: number[]): Buffer {
   return bytes;
 }
 
-describe("S145 the chunks of a file have 8 KiB on average", () => {
+describe("S145 the chunks of a file must have 8 KiB on average", () => {
   test("a xorb may have the small chunks of many small files", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
@@ -133,8 +133,8 @@ test("the second version of the API also accepts shards, and responds with lines
   expect((await postXet(access, "/v2/shards", randomBytes(200_000))).status).toBe(400);
 });
 
-describe("S145 the checked bytes are counted", () => {
-  /** A term that claims four gigabytes. Only reading the data shows that the claim is wrong. */
+describe("S145 the checked bytes are limited", () => {
+  /** Each term claims four gigabytes. Only reading the data shows that the claim is wrong. */
   const terms = (xorb: TestTerm["xorb"], count: number): TestTerm[] =>
     Array.from({ length: count }, () => ({ xorb, bytes: 4e9 }));
   const shardOf = async (count: number) => {
@@ -273,7 +273,7 @@ describe("S145 responses about a repository are bounded", () => {
     return { hash, xorbs: hashes };
   }
 
-  test("at most 16,384 of the chunks around a chunk, with turns for other requests in between", async () => {
+  test("contain at most 16,384 of the chunks around a chunk, and leave turns for other requests", async () => {
     const repo = await someRepo(ada);
     const { hash: fileHash, xorbs } = await largeFile(repo, { xorbs: 4, chunks: 8_000, terms: 4 });
     await db().xetChunk.create({ data: { repoId: repo.id, hash: "ab".repeat(32), xorbHash: xorbs[1] as string, fileHash } });
@@ -286,7 +286,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test("the pieces of a file that has 100,000, range by range", async () => {
+  test("describe a file of 100,000 pieces only range by range", async () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 2, chunks: 1, terms: 100_000 });
     const access = await writing(repo);
@@ -300,7 +300,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect(part.terms).toHaveLength(1_000);
   });
 
-  test("a refusal of too many pieces before any of them is read", async () => {
+  test("refuse too many pieces before any of them is read", async () => {
     const repo = await someRepo(ada);
     const { hash, xorbs } = await largeFile(repo, { xorbs: 1, chunks: 1, terms: 8_193 });
     await db().xetXorb.deleteMany({ where: { repoId: repo.id, hash: { in: xorbs } } });
@@ -309,7 +309,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect((await getXet(access, `/v1/reconstructions/${hash}`, { range: "bytes=0-8191" })).status).toBe(410);
   });
 
-  test("only the ends of each piece, however many chunks it has; each piece counts as the caller's work", async () => {
+  test("need only the ends of each piece, however many chunks it has; each piece counts as the caller's work", async () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 8, chunks: 8_000, terms: 8_000, ofTerm: 8_000 });
     const context: RequestContext = { requestId: "test" };

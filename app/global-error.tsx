@@ -11,7 +11,7 @@ type ErrorPageProps = Readonly<{
   retry: () => void;
 }>;
 
-/** This script is part of every page, so it must not include Next's links through `Button`. */
+/** This script is part of every page, so it does not use `Button`, which would add Next's links. */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
   const isStale: boolean = unstable_isUnrecognizedActionError(error);
   return (

@@ -1,8 +1,3 @@
-/**
- * The API registers its document here, because doors do not import each other. On `globalThis`, because each bundle of Next has
- * its own instance of this module.
- */
-
 export type ApiSchema = {
   $ref?: string;
   type?: string | string[];
@@ -70,6 +65,7 @@ type Maker = () => ApiDocument;
 const SLOT = Symbol.for("keyhook.api-document");
 const slots = globalThis as { [SLOT]?: Maker };
 
+/** Doors do not import each other, so the API's door provides its document here, to all bundles of Next. */
 export function provideApiDocument(make: Maker): void {
   slots[SLOT] = make;
 }

@@ -7,7 +7,7 @@ import { requestContext } from "./log.ts";
 import { asOwner } from "./testing/as-owner.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
-test("a transaction that finds no free connection in time is distinguished from a failed one: it may be retried", async () => {
+test("a transaction counts as a database that is down if it found no free connection in time, but not if it took too long", async () => {
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
   const waited = db().$transaction(async () => undefined, { maxWait: 10 });
   await expect(waited).rejects.toMatchObject({ code: "P2028" });
@@ -19,7 +19,7 @@ test("a transaction that finds no free connection in time is distinguished from 
 
 const secondConnection = expect.objectContaining({ name: "SecondConnectionError" });
 
-test("code in a transaction cannot ask the pool for another connection: enough transactions that do so at once would wait for each other", async () => {
+test("code in a transaction cannot ask the pool for a second connection: many such transactions would wait for each other", async () => {
   await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
   await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
   await expect(withConnection(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
@@ -56,7 +56,7 @@ test("a callback waits for the commit, even if a Next page with its own module i
   expect(done).toEqual(["work", "next"]);
 });
 
-test("a transaction that waited too long for another one's lock may be tried again", async () => {
+test("a transaction that waited too long for another transaction's lock may be tried again", async () => {
   const holder = await pool().connect();
   await holder.query("BEGIN");
   await holder.query("SELECT pg_advisory_xact_lock(4711)");

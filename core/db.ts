@@ -42,7 +42,7 @@ function connections(): Connections {
 
 /** Postgres knows prepared statements by these names (docs/decisions/105). */
 const names = new Map<string, string>();
-/** A list makes a statement with another text for each length, and a prepared statement takes about 60 KB per connection. */
+/** A statement with a list has a text for each length of the list. A prepared text takes about 60 KB per connection. */
 const MOST_PARAMETERS = 16;
 const MOST_NAMES = 300;
 
@@ -91,7 +91,7 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/** Use the connection for one transaction only, because a pooler may then give it another server connection. */
+/** Use the connection for one transaction only, because a pooler may give the next one another server connection. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;
@@ -127,8 +127,7 @@ export type Sql = {
 
 /**
  * The statements' texts must not vary with the values.
- * @param work returns a function that sends the last statements without waiting, because the commit does not wait for their
- * results
+ * @param work returns a function that must send the last statements at once, because COMMIT is sent right after its call
  */
 export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
   requireNoneHeld();
@@ -148,10 +147,7 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
   return result;
 }
 
-/**
- * Custom plans take longer to make than to run, so generic plans are used. The other settings keep these plans good while small
- * tables grow.
- */
+/** Making custom plans takes longer than running them. The other settings keep generic plans good while small tables grow. */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
   "enable_seqscan = off",

@@ -54,7 +54,7 @@ const fields = z.object({
   STORAGE_LOGS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   STORAGE_ATTEMPTS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   ANONYMOUS_ADDRESS_PERCENT: kind.wholeNumber(1, 100).default(2),
-  /** A whole request may take at most half an hour. */
+  /** At most half an hour, the limit for a whole request. */
   INFERENCE_IDLE_SECONDS: kind.wholeNumber(1, 1_800).default(300),
   INFERENCE_EXTRA_FIELDS: kind.nameList(""),
   JOBS_RUNNER: z
@@ -68,7 +68,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** The default registries have curated content, because an image can fill a disk. */
+  /** The default registries contain only curated images. An image of anybody's could be made to fill the disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(
@@ -85,7 +85,7 @@ const fields = z.object({
     .default("default"),
   PLATFORM_REQUESTS_PER_MINUTE: kind.wholeNumber(1, 10_000_000).default(60_000),
   WEBHOOK_TRIGGERS_PER_DAY: kind.wholeNumber(1, 10_000_000).default(1_000),
-  // A delivery can be retried nine times, and the target can defer each retry for at most a day (S125).
+  // At least ten days: a delivery can be retried nine times, and the receiver can defer each retry for a day (S125).
   WEBHOOK_KEEP_DAYS: kind.wholeNumber(10, 365).default(30),
   SPACES_CONCURRENCY: kind.wholeNumber(0, 1_000).default(16),
   SPACES_LISTEN: kind

@@ -17,7 +17,7 @@ export type RequestContext = {
   whenClosed?: (listener: () => void) => () => void;
   sendAfter?: (bytes: number) => number;
   /** Whether others wait for the slot of this response. */
-  yields?: () => boolean;
+  mustYield?: () => boolean;
   traceparent?: string;
   /** The status of a page. Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;

@@ -5,10 +5,7 @@ import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
-/**
- * A notification only says that something changed. While `isListening()` is false, do not trust caches that notifications
- * invalidate.
- */
+/** A notification only says that something changed. Do not trust caches that depend on it while `isListening()` is false. */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
@@ -17,7 +14,7 @@ const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State 
 keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
-const HEARTBEAT_MS = 5_000;
+const PING_MS = 5_000;
 /** A server that is silent for this long sends no notifications either. */
 const SILENT_MS = 10_000;
 
@@ -44,14 +41,14 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
-  void sendHeartbeats(client).catch(() => undefined);
+  void sendPings(client).catch(() => undefined);
   // Notifications were missed while the connection was down.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-async function sendHeartbeats(client: pg.Client): Promise<void> {
+async function sendPings(client: pg.Client): Promise<void> {
   while (state.client === client) {
-    await delay(HEARTBEAT_MS, undefined, { ref: false });
+    await delay(PING_MS, undefined, { ref: false });
     await client.query("select 1");
   }
 }

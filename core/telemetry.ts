@@ -58,7 +58,6 @@ export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
 /** A second connection within a transaction is a bug of this service. */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** An unhandled rejection is a bug of this service. */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

@@ -57,7 +57,7 @@ test("an administrator reads the log, searches it, opens one entry, and cannot e
   expect((await page.request.get(`/organizations/${org}/audit-log/export`)).status()).toBe(403);
 });
 
-test("the operator exports everything, and the export is recorded; for others the page does not exist", async ({
+test("the operator exports everything, and the export is recorded; for other users the page does not exist", async ({
   page,
   demo,
   person,

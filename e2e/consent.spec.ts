@@ -93,7 +93,7 @@ test("a double click authorizes once and leads to the site", async ({ page, pers
   await sampleSite("server side").expectSignedIn(person.fullName);
 });
 
-test("S25 a press that follows the mouse's arrival at once grants nothing, as after a double click on another site", async ({
+test("S25 a press right after the pointer arrived grants nothing, because it may belong to a double click on another site", async ({
   page,
   person,
   modal,

@@ -66,7 +66,7 @@ test.describe("a form from before an update", () => {
     await expect(page.getByRole("link", { name: "Sign in" }).first()).toBeVisible();
   });
 
-  test("gets a page in the chosen theme that is accessible", async ({ page, context, demo }) => {
+  test("gets an accessible page in the chosen theme", async ({ page, context, demo }) => {
     await context.addCookies([{ name: "theme", value: "dark", url: demo.origin }]);
     const form = { [`$ACTION_ID_${"0".repeat(42)}`]: "", fullName: "Mara Lindqvist", website: "https://example.com/".repeat(20) };
     await page.goto("/login");

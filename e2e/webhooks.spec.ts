@@ -158,7 +158,7 @@ test("S133 a webhook with a job runs the job, whose log shows the payload", asyn
   await row.getByRole("link").click();
   await panel(page).getByRole("link", { name: "Job and log" }).click();
   await expect(page.getByText(/told: .*"repo.content".*"webhook":/)).toBeVisible();
-  // A webhook's run is not repeated; its delivery can be replayed.
+  // A webhook's job cannot be run again, but its delivery can be replayed.
   await expect(page.getByRole("button", { name: "Run again" })).toHaveCount(0);
   await page.getByRole("link", { name: "Go to the delivery" }).click();
   await expect(panel(page).getByRole("button", { name: "Replay" })).toBeVisible();

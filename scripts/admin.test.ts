@@ -334,7 +334,7 @@ describe("doctor", () => {
   });
 });
 
-test("the command creates the embedded database if there was no start yet, and two commands at once do not conflict", {
+test("the command creates the embedded database if the service was never started, and two commands at once do not conflict", {
   timeout: 60_000,
 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-admin-"));

@@ -46,7 +46,7 @@ const protocol: [string, string][] = [
 const routes: [string, string][] = api.routes
   .filter(({ method, path }) => method !== "ALL" && !path.includes("*"))
   .map(({ method, path }) => [method, path.replace(/:\w+/g, newId())]);
-const ofApi = [...new Map(routes.map((route) => [route.join(" "), route])).values()];
+const apiRoutes = [...new Map(routes.map((route) => [route.join(" "), route])).values()];
 
 type Sent = { method: string; path: string; headers?: Record<string, string | string[]>; body?: Buffer | string };
 
@@ -154,8 +154,8 @@ describe.each(protocol)("%s %s", (method, path) => {
   });
 });
 
-// All routes check text in the same way, so all routes together cover all texts.
-test.each(ofApi.map((route, at) => [...route, at] as const))(
+// All routes check text by the same code, so each route gets some of the texts, and all routes together get every text.
+test.each(apiRoutes.map((route, at) => [...route, at] as const))(
   "S51 %s %s refuses NUL, bytes that are not UTF-8 and a megabyte, and does not fail for junk",
   async (method, path, at) => {
     const turn = <T>(list: readonly T[], by = at) => list[by % list.length] as T;

@@ -7,7 +7,7 @@ import type { Target } from "./read-request.ts";
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
 
 /**
- * Makes the request look as if it had been sent to ORIGIN, so that nothing follows from what the request claims (S110, RFC 9700
+ * Makes the request look as if it had been sent to ORIGIN, so that nothing depends on what its headers claim (S110, RFC 9700
  * §4.13).
  * @returns the client's address
  */
@@ -23,7 +23,7 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
-  // Web `Request` objects are built from the raw list.
+  // Web `Request` objects are built from `rawHeaders`.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();
@@ -50,7 +50,7 @@ function originHeaders(origin: string): Record<string, string> {
 }
 
 /**
- * Call this before `canonicalize`. Only a trusted X-Forwarded-Host counts, because a proxy's Host may be anything, and a redirect
+ * Call this before `canonicalize`. Host counts only if users reach this process directly: a proxy may set any Host, and a redirect
  * because of it could loop.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {

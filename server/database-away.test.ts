@@ -127,7 +127,7 @@ test("S52 a secret that was rotated while notifications could not arrive is not 
     (await asApp(world, { ...app, secret }, "/oauth/introspect", { token: "x" })).status;
   expect(await withSecret(app.secret)).toBe(200);
 
-  // The notification goes to a connection that is cut, and the change is committed past the proxy.
+  // The change is committed past the proxy, and its notification goes to a connection that is cut.
   proxy.cut();
   await withSecret(app.secret);
   provideSettings({ DATABASE_URL: direct });

@@ -64,15 +64,15 @@ export const isApi = (pathname: string): boolean =>
   REPO_TRANSFER.test(pathname) ||
   OWNERLESS_FILE.test(pathname);
 
-/** Clients ask whether such a file exists, and understand only the API's answer. */
+/** Clients also request files of repositories without an owner (`gpt2/resolve/…`), and understand only the API's answer. */
 const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
 const REPO_TRANSFER =
   /^\/(?!api\/)((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
 /**
- * For other paths, Next would render a page or scale pictures (S137). For a POST, Next would look for an action without a page's
- * checks.
+ * Below `/_next/` but outside of `static`, Next would render a page or scale pictures (S137). For a POST, it would run an action
+ * without the checks of pages.
  */
 async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);
@@ -112,19 +112,18 @@ async function dispatchPage(
   res: ServerResponse,
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // Next decodes paths before it looks for them.
+  // Next decodes a path before it chooses the page.
   const isNextAuth = decodeURIComponent(pathname).startsWith("/api/auth/");
   if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   if (isNextAuth) {
-    // next-auth fails on invalid JSON. Its own pages, and those of this service, send forms.
+    // next-auth fails on invalid JSON. Its pages and ours send only forms.
     if (hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
     if (!isForNextAuth(search)) return sendFailure(req, res, notForNextAuth);
     const { cookie } = req.headers;
     if (cookie) req.headers.cookie = cookie.replace(/(next-auth\.callback-url=)[^;]*/g, "$1");
   }
-  // For a path that ends in .rsc, Next would send the data of the page at the path without that ending, or another file than the
-  // requested one.
+  // For a path such as `login.rsc`, Next would send the data of the page `login`, or another file than the requested one.
   if (pathname.endsWith(".rsc")) req.url = req.url?.replace(/\.rsc(?=\?|$)/, "%2Ersc");
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   const over = new AbortController();

@@ -27,8 +27,8 @@ const fill = (template: string, value: string): string =>
   template.replace(/:type\b(\{[^}]*\})?/g, "models").replace(/:\w+(\{[^}]*\})?/g, value);
 
 const encode = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`;
-const ofEachWord = (path: string): string => path.replace(/(?<=\/)[a-z]/g, encode);
-const ofLastWord = (path: string): string => path.replace(/(?<=\/)[a-z](?=[^/]*$)/, encode);
+const encodeEachWord = (path: string): string => path.replace(/(?<=\/)[a-z]/g, encode);
+const encodeLastWord = (path: string): string => path.replace(/(?<=\/)[a-z](?=[^/]*$)/, encode);
 
 const PIECE = Buffer.alloc(64 * 1024, " ");
 /** This is more than every limit for a caller without a token, plus what the kernel buffers. */
@@ -75,8 +75,8 @@ describe("S137 S138 a body that does not end is refused early without a token, s
     ["", (path: string) => fill(path, "a".repeat(24))],
     [", with git-upload-pack in place of each parameter", (path: string) => fill(path, "git-upload-pack")],
     [", with git-receive-pack in place of each parameter", (path: string) => fill(path, "git-receive-pack")],
-    [", with each word percent-encoded", (path: string) => ofEachWord(fill(path, "a".repeat(24)))],
-    [", with the last word percent-encoded", (path: string) => ofLastWord(fill(path, "a".repeat(24)))],
+    [", with each word percent-encoded", (path: string) => encodeEachWord(fill(path, "a".repeat(24)))],
+    [", with the last word percent-encoded", (path: string) => encodeLastWord(fill(path, "a".repeat(24)))],
   ])("by every route%s", { timeout: 120_000 }, async (_, pathOf) => {
     expect(routes.length).toBeGreaterThan(80);
     expect(await acceptedOf(routes.map(({ method, path }) => ({ method, path: pathOf(path) })))).toEqual([]);

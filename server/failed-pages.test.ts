@@ -166,13 +166,13 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     expect(answered.body).toContain('href="/login?next=%2Fsettings"');
   });
 
-  it("is answered on a page without scripts too", async () => {
+  it("gets the same response if its page has no scripts", async () => {
     const answered = await ask("/interaction/x", { method: "POST", body: signInForm({}, { isStale: true }) });
     expect(answered.status).toBe(409);
     expectPlainPage(answered, "This form is out of date");
   });
 
-  it("may name its action in either way", async () => {
+  it("is recognized by $ACTION_ID_… in place of $ACTION_KEY", async () => {
     const form = new FormData();
     form.set(`$ACTION_ID_${"0".repeat(42)}`, "");
     form.set("fullName", "Mara Lindqvist");

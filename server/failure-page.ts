@@ -42,7 +42,7 @@ ${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(
   );
 }
 
-/** A form is never sent again automatically, because nobody knows how far it got. */
+/** A form is not sent again, because part of it may have been processed. */
 function wayBack({ method, url }: IncomingMessage): string {
   const target = parseTarget(url);
   if (!target) return "";

@@ -39,15 +39,15 @@ async function idle(path: string, contentType: string, token: string | undefined
 const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
-describe("connections that are opened and not used", () => {
-  test("for anonymous fetches leave cloning to others", async () => {
+describe("connections that are opened and then idle", () => {
+  test("to fetch anonymously do not keep others from cloning", async () => {
     await times(40, () => idle(`/${quiet.fullName}/git-upload-pack`, "application/x-git-upload-pack-request", undefined, "0"));
     const into = await emptyFolder();
     for (const name of ["one", "two", "three"])
       await mustGit(into, ["clone", "--quiet", remote(service.origin, quiet.fullName), name]);
   }, 60_000);
 
-  test("for one account's pushes leave fetching and pushing to others", async () => {
+  test("to push with one account do not keep others from fetching and pushing", async () => {
     const mallory = await signedInPerson("mallory");
     const [hers, token] = [await someRepo(mallory), await tokenOf(mallory)];
     const head = Buffer.concat([
@@ -63,7 +63,7 @@ describe("connections that are opened and not used", () => {
   }, 60_000);
 });
 
-test("66 requests for a folder that takes very long leave other repositories to everybody, and are answered", async () => {
+test("66 requests for a folder that takes very long do not block other repositories, and are all answered", async () => {
   const hostile = await unfoldingRepo(ada);
   const read = async ({ fullName }: Repo) => {
     const answer = await fetch(`${service.origin}/api/models/${fullName}/tree/main?expand=true`);

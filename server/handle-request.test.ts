@@ -194,7 +194,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
     }
   });
 
-  it("is accepted from a trusted proxy, read from the right", async () => {
+  it("is accepted from a trusted proxy, and its last address that is not a trusted proxy counts", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,10.0.0.5" });
     const from = async (forwarded: string) => (await ask("/login", { headers: { "x-forwarded-for": forwarded } })).seen.ip;
     expect(await from("198.51.100.7")).toBe("198.51.100.7");
@@ -226,7 +226,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
     expect(await findUntrustedProxies()).toEqual([]);
   });
 
-  it("includes a request id only if a trusted proxy sent it", async () => {
+  it("sets the request ID only if a trusted proxy sent it", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.1" });
     expect((await ask("/login", { headers: { "x-request-id": "from-the-proxy-1" } })).headers["x-request-id"]).toBe(
       "from-the-proxy-1",
@@ -271,7 +271,7 @@ describe("a page that was requested under another name", () => {
 describe("S25 a form that another site sends", () => {
   const post = (headers: Record<string, string>) => ask("/settings/profile", { method: "POST", headers, body: "" });
 
-  it("is refused, according to the browser's Sec-Fetch headers", async () => {
+  it("is refused, because of Sec-Fetch-Site or Origin", async () => {
     for (const site of ["cross-site", "same-site"]) expect((await post({ "sec-fetch-site": site })).status).toBe(403);
     expect((await post({ origin: "https://evil.example" })).status).toBe(403);
   });
@@ -357,7 +357,7 @@ describe("a body", () => {
     expect(status).toBe(413);
   });
 
-  it("S138 larger than a form of text requires a session, and is not awaited without one", async () => {
+  it("S138 that is larger than a form of text requires a session, and is refused before it has arrived without one", async () => {
     const begin = async (headers: Record<string, string>) => {
       const req = request({ port, host: "127.0.0.1", path: "/settings/profile", method: "POST", agent: false, headers });
       req.on("error", () => undefined);
@@ -406,7 +406,7 @@ it.each([
   expect((await ask(`/api/auth/${path}`)).status).toBe(status);
 });
 
-it("S51 next-auth gets no callback URL from a cookie, on which it may fail", async () => {
+it("S51 next-auth gets no callback URL from a cookie, because it fails on an invalid one", async () => {
   const headers = { cookie: "a=b; next-auth.callback-url=x; __Secure-next-auth.callback-url=y; c=d" };
   const { seen } = await ask("/api/auth/csrf", { headers });
   expect(seen.headers.cookie).toBe("a=b; next-auth.callback-url=; __Secure-next-auth.callback-url=; c=d");
@@ -485,7 +485,7 @@ describe("S137 requests while the process is busy", () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
   });
 
-  it("wait for their turn or are refused: a stranger's first, and an account's when it asks for much more", async () => {
+  it("wait for their turn or are refused: first those of strangers, then those of an account that asks for much more", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace(standStill);
     const tokens = await Promise.all(
@@ -511,7 +511,7 @@ describe("S137 requests while the process is busy", () => {
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
-    now += 250; // in one moment, all of these requests together would count as a flood
+    now += 250; // in the same moment, these and the requests before would count as a flood
     const more = askAll(30, tokens[1]);
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);
@@ -542,7 +542,7 @@ describe("S137 requests while the process is busy", () => {
   it.each([
     ["/large", "127.0.0.6", "127.0.0.7"],
     ["/works", "127.0.0.8", "127.0.0.9"],
-  ])("count for more where their answers are large, or took much work: %s", async (path, one, other) => {
+  ])("count for more if their answers are large, or took much work: %s", async (path, one, other) => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     isBusy = true;
@@ -557,7 +557,7 @@ describe("S137 requests while the process is busy", () => {
   });
 
   it.each(["/v1/chat/completions", "/api/repos/create"])(
-    "count for more where their bodies take long to parse: %s",
+    "count for more if their bodies take long to parse: %s",
     async (path) => {
       provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
       restartPace({ ...standStill, percent: 0.1 });
@@ -595,7 +595,7 @@ describe("S137 requests while the process is busy", () => {
     expect(await statuses(value, 6)).toContain(429);
   });
 
-  it("count in full at every kind of URL; an account stays known, regardless of what others send", async () => {
+  it("are counted at every kind of URL; an account stays known, regardless of what others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";

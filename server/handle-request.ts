@@ -18,8 +18,8 @@ import { parseTarget, type Target } from "./read-request.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 
 /**
- * Ordinary clients send one request at a time, but Node emits every request of one read at once, which could starve all others
- * (S137).
+ * Node emits all requests that arrived with one read of a connection at once, which could starve other clients (S137). Ordinary
+ * clients send one at a time.
  */
 const AT_ONCE_MAX = 32;
 const atOnce = new WeakMap<Socket, number>();

@@ -47,7 +47,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
   return answered;
 }
 
-test("a request has to arrive within its time limit, which no longer applies once it has arrived", async () => {
+test("a request has to arrive within its time limit, which does not apply to its processing", async () => {
   const [quick, slow] = await Promise.all([drip("whole", 10), drip("whole", 300)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
@@ -65,13 +65,13 @@ test("a transfer may take any time, unless nothing arrives", async () => {
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
 });
 
-test("S137 a streamed body may take any time, at a minimum pace", async () => {
+test("S137 a body that is passed on may take any time, at a minimum pace", async () => {
   const [steady, slow] = await Promise.all([drip("passed_on", 300), drip("passed_on", 100, 200)]);
   expect(steady).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
-async function reading(
+async function isSentWhole(
   answer: (res: ServerResponse) => void,
   { read = async () => undefined, graceMs = 400 }: { read?: (socket: Socket) => Promise<void>; graceMs?: number } = {},
 ): Promise<boolean> {
@@ -93,11 +93,11 @@ async function reading(
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
 test("S137 a response that nobody reads is ended, whether it is sent from memory or piece by piece", async () => {
-  expect(await reading((res) => res.end(LARGE))).toBe(false);
+  expect(await isSentWhole((res) => res.end(LARGE))).toBe(false);
   const pieces = function* () {
     for (let at = 0; at < LARGE.length; at += 65_536) yield LARGE.subarray(at, at + 65_536);
   };
-  expect(await reading((res) => void Readable.from(pieces()).pipe(res))).toBe(false);
+  expect(await isSentWhole((res) => void Readable.from(pieces()).pipe(res))).toBe(false);
 });
 
 test("S137 a response that nobody reads yields its slot to a waiting caller", async () => {
@@ -113,7 +113,7 @@ test("S137 a response that nobody reads yields its slot to a waiting caller", as
       },
     };
     void requestContext.run(context, async () => {
-      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, contendedGraceMs: 200 });
       await queue.takeUntilAnswered();
       res.end(LARGE);
     });
@@ -127,7 +127,7 @@ test("S137 a response that nobody reads yields its slot to a waiting caller", as
   expect((await answer.arrayBuffer()).byteLength).toBe(LARGE.length);
 });
 
-test("S137 unread responses have a limited share of memory", async () => {
+test("S137 one caller's unread responses have a limited share of memory", async () => {
   const unread = new Map<string, number>();
   let asked = 0;
   const server = createServer((req, res) => {
@@ -136,7 +136,7 @@ test("S137 unread responses have a limited share of memory", async () => {
     unread.set(ip, (unread.get(ip) ?? 0) + 1);
     res.once("close", () => unread.set(ip, (unread.get(ip) ?? 0) - 1));
     requestContext.run({ requestId: "test", ip }, () => {
-      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, contendedGraceMs: 200 });
       res.end(LARGE);
     });
   });
@@ -166,14 +166,14 @@ test("a response that is read slowly but steadily is sent whole, and so is one w
       await nextTurn();
     }
   };
-  expect(await reading((res) => res.end(LARGE), { read: steadily, graceMs })).toBe(true);
+  expect(await isSentWhole((res) => res.end(LARGE), { read: steadily, graceMs })).toBe(true);
   const events = async (res: ServerResponse) => {
     res.write("data: 1\n\n");
     await expect.poll(() => res.writableLength).toBe(0);
     vi.advanceTimersByTime(3 * graceMs);
     res.end("data: 2\n\n");
   };
-  expect(await reading(events, { graceMs })).toBe(true);
+  expect(await isSentWhole(events, { graceMs })).toBe(true);
 });
 
 async function sendChunks(count: number, content: string): Promise<string> {

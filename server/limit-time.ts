@@ -5,9 +5,9 @@ import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** Node's own limit cannot apply to some requests only, so it is replaced by this one. */
+/** Replaces Node's own limit, which applies to all requests or to none. */
 const ARRIVAL_MS = 300_000;
-/** A transfer may take any time, but must not stand still for longer. */
+/** A transfer may take any time, but must not stand still for longer than this. */
 const TRANSFER_IDLE_MS = 120_000;
 /** Bodies are kept in memory until they are complete, so they may fall behind 1 KiB a second only for this long. */
 const PACE_GRACE_MS = 30_000;
@@ -24,7 +24,7 @@ export type Limits = {
   idleMs?: number;
   graceMs?: number;
   readGraceMs?: number;
-  wantedGraceMs?: number;
+  contendedGraceMs?: number;
 };
 
 /** A client that sends or reads a byte now and then must not hold a connection forever. */
@@ -60,7 +60,7 @@ export function limitTime(
     isWaiting: () => !req.complete && req.readableLength < req.readableHighWaterMark,
     graceMs,
     onTooSlow: end,
-    yields: () => context?.yields?.() ?? false,
+    mustYield: () => context?.mustYield?.() ?? false,
     ...pace,
     checkEveryMs: Math.min(1_000, graceMs / 2),
   });
@@ -74,7 +74,11 @@ export function limitTime(
  * Unread data stays in memory, and often holds a file, a process or a slot (S137). An event stream may be quiet, because time
  * without waiting data does not count.
  */
-function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
+function limitReading(
+  { socket }: IncomingMessage,
+  res: ServerResponse,
+  pace: Pick<Watched, "graceMs" | "contendedGraceMs">,
+): void {
   const context = requestContext.getStore();
   let release: Release | undefined;
   let isTooMuch = false;
@@ -95,7 +99,7 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
       return res.writableLength > 0;
     },
     onTooSlow: () => socket.destroy(),
-    yields: () => isTooMuch || (context?.yields?.() ?? false),
+    mustYield: () => isTooMuch || (context?.mustYield?.() ?? false),
     checkEveryMs: Math.min(1_000, pace.graceMs / 2),
     ...pace,
   });

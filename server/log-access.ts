@@ -14,10 +14,10 @@ export function logAccess(
   { pathname, ip, span }: { pathname: string; ip: string | null; span?: RequestSpan | undefined },
 ): void {
   const startedAt = performance.now();
-  const requestId = requestContext.getStore()?.requestId;
+  const requestId = requestContext.getStore()?.requestId; // `close` is emitted outside the request's context
   res.once("close", () => {
     const line = {
-      requestId, // by then the request is over
+      requestId,
       method: req.method,
       path: withoutSecrets(pathname),
       status: res.statusCode,
@@ -35,7 +35,7 @@ export function logAccess(
   });
 }
 
-// Links in emails have their token in the path (S55).
+// Longer parts of a path are not logged, because links in emails have their token in the path (S55).
 const LONGEST_NAME = 40;
 
 export function withoutSecrets(pathname: string): string {

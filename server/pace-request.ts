@@ -22,7 +22,7 @@ const KNOWN_MAX = 50_000;
 type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
- * Finding the account is work that has to wait, so the first request with new credentials counts for its address.
+ * Finding the account is itself work that may have to wait, so the first request with new credentials counts for its address.
  * @returns why the request is refused, as a promise only if the request has to wait
  */
 export function paceRequest(
@@ -36,7 +36,7 @@ export function paceRequest(
   pace ??= newPace({ percent });
   const cost = costOf(pathname, req);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
-  // On protocol endpoints, it is mostly sites that authenticate. On a relay, only the handler knows the caller.
+  // On protocol endpoints, mostly apps authenticate, not accounts. On a relay, only the handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // A platform has a limit of its own (api/require-platform.ts).
@@ -70,7 +70,7 @@ export function paceRequest(
 /** A megabyte of JSON takes about ten milliseconds. */
 const BYTES_PER_MS = 100_000;
 
-/** The estimate is corrected afterwards, because similar requests may differ by a factor of a thousand. */
+/** The estimated cost is corrected afterwards, because similar requests may differ by a factor of a thousand. */
 function chargeFor(
   connection: ServerResponse | Duplex,
   { cost, context, charge }: { cost: number; context: RequestContext; charge: (workMs: number) => void },
@@ -123,12 +123,12 @@ function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefin
   return credentials ? `${key} claimed` : key;
 }
 
-/** No other path may match, because a page costs ten times as much. */
+/** No path of a page may match, because a page costs ten times as much as a passed-on request. */
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
 
 const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
-/** Threads do most of the work of a Xet upload, and a transfer paces itself. */
+/** A Xet upload costs the main thread little, because other threads do most of the work. */
 const UPLOADED_BYTES_PER_MS = 10_000_000;
 
 function costOf(pathname: string, { headers }: IncomingMessage): number {
@@ -153,7 +153,7 @@ function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Both are hashed, because a proxy with a password of its own sends one header for everybody, and pages use only the session.
+  // Both are hashed together, because a proxy with a password of its own sends one header for everybody, and pages use only the session.
   return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 
@@ -162,7 +162,7 @@ function accountOf(credentials: string): Party | undefined {
   return account && account.until > Date.now() ? account : undefined;
 }
 
-/** One session with ten values of `Authorization` counts as ten. */
+/** How many credentials of an account are remembered. One session with ten values of `Authorization` counts as ten. */
 export const KNOWN_OF_ACCOUNT_MAX = 200;
 const knownOf = new Map<string, Set<string>>();
 

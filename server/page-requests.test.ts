@@ -6,7 +6,7 @@ import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** S138: no input to a page gets 5xx. By themselves, Next and React respond with 500 to some. */
+/** S138: no input to a page gets 5xx. By themselves, Next and React respond with 500 to some inputs. */
 let action: string;
 let hidden: Map<string, string>;
 

@@ -94,7 +94,7 @@ test("statements that are sent without waiting stay in their transaction", async
   expect(new Set(ids.flat()).size).toBe(AT_ONCE);
 });
 
-test("S52 a secret that was rotated is not accepted afterwards, since notifications arrive past the pooler", async () => {
+test("S52 a secret that was rotated is not accepted afterwards, because notifications bypass the pooler", async () => {
   const { app } = await signIn(world, { isConfidential: true });
   const withSecret = async (secret: string | undefined) =>
     (await asApp(world, { ...app, secret }, "/oauth/introspect", { token: "x" })).status;
@@ -105,7 +105,7 @@ test("S52 a secret that was rotated is not accepted afterwards, since notificati
   expect(await withSecret(secret)).toBe(200);
 });
 
-test("a lock of a session is held and released, because its connection bypasses the pooler", async () => {
+test("a session lock of the database is held and released, because its connection bypasses the pooler", async () => {
   expect(await withDirectConnection(async ({ host, port }) => `${host}:${port}`)).toBe(new URL(direct).host);
   const plan = [{ table: "throttle", isOver: "reset_at <= now()" }];
   for (let round = 1; round <= 3; round++) {

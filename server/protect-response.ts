@@ -6,7 +6,7 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-/** Only when the head is written is it known whether the response is a page (S23). */
+/** Whether the response is a page is known only when its head is written (S23). */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
   const writeHead = res.writeHead;
@@ -48,7 +48,7 @@ export function forbidPageScripts(res: ServerResponse): void {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
 }
 
-/** `form-action` is left out, because browsers apply it to redirects too, and a consent form ends with one to another site. */
+/** `form-action` is left out, because browsers apply it to redirects too, and a consent form ends with a redirect to another site. */
 function contentSecurityPolicy(scripts = "'self'"): string {
   return [
     "default-src 'self'",

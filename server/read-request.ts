@@ -41,7 +41,7 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
  * S25 and S108 require this. `Sec-Fetch-Site` exists only over https and for localhost. The service's pages send no referrer
- * (S23), so a plain form's `Origin` is "null", which Next rejects. ORIGIN replaces "null".
+ * (S23), so a plain form's `Origin` is "null". Next rejects "null", so ORIGIN replaces it.
  */
 export function isCrossSite(req: IncomingMessage): boolean {
   if (SAFE_METHODS.has(req.method ?? "")) return false;

@@ -9,7 +9,7 @@ import { type RequestContext, requestContext } from "#core/log.ts";
 import { limitBody } from "./limit-body.ts";
 import { refuseHeavyForm } from "./refuse-heavy-form.ts";
 
-/** Next reads the form of a call with busboy, and others with undici. */
+/** Next reads the form of a call with busboy, and all other forms with undici. */
 const busboy = createRequire(import.meta.url)("next/dist/compiled/busboy");
 
 type Read = { name: string; file?: string; length: number };
@@ -143,13 +143,13 @@ describe("S138 a form", () => {
     expect(await send(data, CALL)).toHaveLength(4);
   });
 
-  it("that is called without parts is read as it was sent", async () => {
+  it("of a call without parts is read as it was sent", async () => {
     expect(await send('["$K1"]', { "content-type": "text/plain", ...CALL })).toBe(7);
     expect(await send("", { "content-type": "text/plain", ...CALL })).toBe(0);
     expect(await send(list(9_000), { "content-type": "application/json" })).toBe(36_001);
   });
 
-  it("may have 5,000 parts and 5,000 values, and costs its sender more than its size", async () => {
+  it("may have 5,000 parts and 5,000 values, and counts as more work than its size alone", async () => {
     const fields = Array.from({ length: 4_999 }, () => part("_1_a", ""));
     expect(await send(form(...fields, part("0", list(4_990))), { ...MULTIPART, ...CALL })).toHaveLength(5_000);
     expect(workMs).toBeGreaterThan(100);

@@ -14,8 +14,8 @@ const FORM_PER_MS = { bytes: 20_000, items: 50 };
 const MULTIPART = /^multipart\/form-data; ?boundary=([\w'+.-]{1,70})$/i;
 /**
  * The beginning of a part, as browsers write it. Anything else is refused, so that no other parser can read a part differently: busboy
- * obeys a charset of a text and a backslash in a name, and takes a file without a name or the type that browsers send with it for a text.
- * A file's name may contain anything.
+ * obeys a charset of a text and a backslash in a name, and takes a file for a text if it has neither a name nor the type that browsers
+ * send. A file's name may contain anything.
  */
 const PART =
   /^\r\nContent-Disposition: form-data; name="([^"\r\n\\]+)"(; filename="[^"\r\n]+"(?:\r\nContent-Type: [^\r\n]*)?|; filename=""\r\nContent-Type: application\/octet-stream)?\r\n\r\n/i;
@@ -56,8 +56,8 @@ export async function refuseHeavyForm(req: IncomingMessage, over: AbortSignal): 
 }
 
 /**
- * The next reader gets the body again. A part may have arrived before this is called, because a request may have waited for its
- * turn.
+ * The next reader gets the body again. A part of it may have arrived before this is called, because the request may have waited
+ * for its turn.
  */
 async function readAhead(req: IncomingMessage, over: AbortSignal): Promise<Buffer> {
   const held: Buffer[] = [];
@@ -95,7 +95,7 @@ function readPart(part: string): Part | undefined {
   return head === undefined ? undefined : { name, isFile: file !== undefined, content: part.slice(head.length) };
 }
 
-/** React reads these parts as values. undici drops a byte order mark before a name. */
+/** React reads these parts as values. A name may follow a byte order mark, which undici drops. */
 const isModel = ({ name, isFile }: Part, isCall: boolean): boolean =>
   !isFile && (isCall ? !name.startsWith("_") : name.includes("$ACTION_"));
 

@@ -42,7 +42,7 @@ test("a page written in pieces arrives whole, without its scripts, with a policy
 test("a head that is written before the page has correct headers", async () => {
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
-    // Like Next's compression, this writes the head first, after which headers are lost.
+    // Like Next's compression, this writes the head first, after which new headers are lost.
     res.writeHead(410, { "X-Kept": "yes" });
     res.write(PAGE);
     res.end();

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { forbidPageScripts } from "./protect-response.ts";
 
 /**
- * An injected script could press the buttons of these pages.
+ * These pages have no scripts, because an injected script could press their buttons.
  * @param pathname is decoded, because Next also takes `/%61ctivate` for `/activate`
  */
 export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(decodeURIComponent(pathname));
@@ -14,7 +14,7 @@ const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script"
 const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
 
 export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
-  // Next's router on another page would render this page beside its own scripts.
+  // Next's router on another page would render this page beside the scripts of that page.
   for (const name of Object.keys(req.headers)) if (ROUTER_HEADER.test(name)) delete req.headers[name];
   const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
   delete req.headers["accept-encoding"];

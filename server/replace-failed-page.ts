@@ -17,9 +17,6 @@ const stale: Failure = {
 
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
-/** Clients ask whether such files exist. Other paths without an owner are pages. */
-const OWNERLESS_FILE = /^\/[^/]+\/(resolve|raw)\/[^/]+\/./;
-
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
@@ -39,7 +36,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     const page = failure === missing ? await renderNotFound(next, req) : undefined;
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
-    // Functions that wrapped these later would alter the replacement page.
+    // Functions that wrapped these methods later would alter the replacement page.
     const original = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
@@ -48,14 +45,13 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     Object.assign(res, original);
   }
 
-  const isTheirs = () => {
+  const isPassedOn = () => {
     if (!isReplaced && !res.headersSent) res.writeHead(res.statusCode);
     return !isReplaced;
   };
 
   res.writeHead = ((status: number, ...rest: unknown[]) => {
     if (isReplaced) return res;
-    if (status === 404 && OWNERLESS_FILE.test(req.url ?? "")) res.setHeader("X-Error-Code", "RepoNotFound");
     const failure = failureBehind(req, res, status, context?.failure);
     if (!failure) return Reflect.apply(writeHead, res, [status, ...rest]);
     isReplaced = true;
@@ -63,10 +59,10 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     return res;
   }) as typeof res.writeHead;
   res.flushHeaders = () => {
-    if (isTheirs()) flushHeaders.call(res);
+    if (isPassedOn()) flushHeaders.call(res);
   };
-  res.write = ((...args: unknown[]) => (isTheirs() ? Reflect.apply(write, res, args) : skip(args, true))) as typeof res.write;
-  res.end = ((...args: unknown[]) => (isTheirs() ? Reflect.apply(end, res, args) : skip(args, res))) as typeof res.end;
+  res.write = ((...args: unknown[]) => (isPassedOn() ? Reflect.apply(write, res, args) : skip(args, true))) as typeof res.write;
+  res.end = ((...args: unknown[]) => (isPassedOn() ? Reflect.apply(end, res, args) : skip(args, res))) as typeof res.end;
 }
 
 function failureBehind(
@@ -171,7 +167,7 @@ const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo
 
 /**
  * Call the result when the request is complete.
- * @returns a function that returns the texts that a user filled in, up to 64 KiB
+ * @returns a function that returns the texts that a user filled in, or none if the form is larger than 64 KiB
  */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";

@@ -47,7 +47,7 @@ const everyPage = () => [
 ];
 
 describe("pages of a repository's content", { timeout: 120_000 }, () => {
-  it("exist for users who may see it, and nothing that a user wrote runs in them", async () => {
+  it("exist for users who may see the repository, and nothing that a user wrote runs in them", async () => {
     for (const page of everyPage()) {
       const { status, body } = await ask(`/${page}`);
       expect(status, page).toBe(200);
@@ -108,7 +108,7 @@ describe("pages of a repository's content", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S136 look nonexistent to users who may not see it", async () => {
+  it("S136 look nonexistent to users who may not see the repository", async () => {
     const secret = await someRepo(ada, { isPrivate: true });
     await commitTo(secret, ada, { a: "hidden words" });
     const bea = await signedInPerson("bea");

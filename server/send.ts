@@ -30,7 +30,7 @@ export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: 
 
 const DISCARD_MS = 5_000;
 
-/** A client that is still sending reads the response only afterwards, so it would miss a response on a closed connection. */
+/** A client reads the response only after it has sent its request, so it would miss the response if the connection closed before. */
 export function discardRest(req: IncomingMessage): void {
   if (req.complete) return;
   req.resume();

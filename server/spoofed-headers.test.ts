@@ -10,15 +10,15 @@ import { handleRequest } from "./handle-request.ts";
 
 /** S110: what a request says about its host and its sender has no effect. */
 let world: World;
-let isBehindFrontDoor = true;
+let isByServer = true;
 beforeAll(async () => {
   world = await startWorld((req, res) => {
-    if (isBehindFrontDoor) handleRequest(async (_, page) => void page.writeHead(404).end(), req, res);
+    if (isByServer) handleRequest(async (_, page) => void page.writeHead(404).end(), req, res);
     else void handleOidc(req, res, "127.0.0.1");
   });
 });
 beforeEach(() => {
-  isBehindFrontDoor = true;
+  isByServer = true;
   provideSettings({ TRUST_PROXY: "" });
 });
 afterAll(() => world.stop());
@@ -50,11 +50,11 @@ function send(path: string, { headers = {}, method = "GET", body }: Sent = {}) {
 }
 
 describe.each([
-  ["the front door", true],
-  ["a plain Next host", false],
-])("S110 behind %s, spoofed headers do not change", (_, frontDoor) => {
+  ["with server.ts", true],
+  ["on a plain Next host", false],
+])("S110 %s, spoofed headers do not change", (_, byServer) => {
   beforeEach(() => {
-    isBehindFrontDoor = frontDoor;
+    isByServer = byServer;
   });
 
   test("the issuer or any endpoint in discovery", async () => {
@@ -122,7 +122,7 @@ describe("S110 the rate limit counts by the sender of the request", () => {
     expect(await statusOf(app.clientId, "203.0.113.200")).toBe(429);
   });
 
-  test("behind a trusted proxy by the last address that it forwards", async () => {
+  test("behind a trusted proxy by the last address that the proxy forwards", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.1,::1" });
     const { app } = await prepare(world, { isConfidential: true });
     await exhaust(app.clientId, (index) => `198.51.100.${index}, 203.0.113.7`);

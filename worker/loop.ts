@@ -15,7 +15,7 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
-// Rows that are due later are not announced, and an announcement may be missed.
+// The loop also polls, because rows that are due later are not announced, and an announcement may be missed.
 export const POLL_MS = 2_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;

@@ -57,7 +57,7 @@ export function openApiDocument(api: OpenAPIHono): ServedDocument {
 function makeDocument(api: OpenAPIHono): ApiDocument {
   const { ORIGIN, BRAND_NAME } = env();
   const described = api.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "", version: "" } });
-  // The generator shares objects between operations that share a definition.
+  // Operations of one definition share objects, which must be changed separately.
   const defined = structuredClone(described.paths ?? {}) as Record<string, Record<string, DefinedOperation>>;
   const families: Record<string, string> = {};
   const paths: ApiDocument["paths"] = {};

@@ -88,8 +88,6 @@ export const namedSchemas = {
   ...eventSchemas,
 };
 
-/** Equal schemas are replaced by references to one named schema, so that routes and the SDK need no names. */
-
 type Named = Record<string, ApiSchema>;
 
 /** The document's own generator registers by name only schemas created after its own loading, so the schemas are wrapped in a response. */
@@ -104,7 +102,7 @@ export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
 }
 
-/** @param families the common name of similar operations, by `operationId`, which names their equal bodies */
+/** Replaces equal schemas by references to a named one. `families` has, by `operationId`, the names of equal bodies. */
 export function nameSchemas(paths: ApiDocument["paths"], families: Record<string, string>, known: Named): Named {
   const named: Named = { ...known };
   const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));

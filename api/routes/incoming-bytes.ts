@@ -13,9 +13,9 @@ const GRACE_MS = 60_000;
 export async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   incoming.setTimeout(IDLE_MS, () => incoming.destroy());
   // A sender that occupies a slot must be quick while others wait for the slot (S137).
-  const yields = requestContext.getStore()?.yields;
+  const mustYield = requestContext.getStore()?.mustYield;
   const stopWatching =
-    yields && watchPace({ ...paceOf(incoming), yields, graceMs: GRACE_MS, onTooSlow: () => incoming.destroy() });
+    mustYield && watchPace({ ...paceOf(incoming), mustYield, graceMs: GRACE_MS, onTooSlow: () => incoming.destroy() });
   try {
     // Other code reads the rest of the body, so that the sender can read the response.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {

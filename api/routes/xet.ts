@@ -105,7 +105,7 @@ async function takeShard(c: Context<{ Bindings: HttpBindings }>): Promise<void> 
   const { incoming: req, outgoing: res } = c.env;
   const shard = await spoolRequest({ req, res }, { maxBytes: SHARD_MAX_BYTES, within: repo.id, files: shards });
   try {
-    await registerShard(repo, shard.stream, { signal: c.req.raw.signal, yields: shard.yields, mayStill });
+    await registerShard(repo, shard.stream, { signal: c.req.raw.signal, mustYield: shard.mustYield, mayStill });
   } finally {
     await shard.close();
   }

@@ -118,7 +118,7 @@ const STALE =
   "The service was updated while this page was open. Nothing was changed. Copy the text that you still need, then reload the page and try again.";
 const UNSENT = "The server did not respond. Check your connection, and try again if the change was not made.";
 
-/** Returns a failed request as a message. Otherwise app/global-error.tsx would replace the form and the input. */
+/** Shows a failed request as a message in the form, because app/global-error.tsx would replace the form and the input. */
 function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {

@@ -57,7 +57,7 @@ type GoneProps = Readonly<{
   action: ReactNode;
 }>;
 
-/** Unknown, used, replaced and expired links must look the same. */
+/** The page for unknown, used, replaced and expired links, which must look the same. */
 export function Gone({ title, children, action }: GoneProps) {
   return (
     <CardFrame>

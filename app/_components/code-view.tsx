@@ -33,7 +33,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   );
 }
 
-/** The Tab key stops once for all line numbers, because there may be thousands. */
+/** The Tab key skips the line numbers, because there may be thousands. */
 function lineNumbers(count: number): SafeHtml {
   const links = Array.from({ length: count }, (_, index) => {
     const line = index + 1;

@@ -8,7 +8,7 @@ export type AuditSearch = Readonly<{
   search: string;
   /** A scope of types, such as `oauth_app`. Empty for all. */
   kind: string;
-  /** The last days to search. Empty for all. */
+  /** How many days before now are searched. Empty for all. */
   days: string;
   before: string;
   after: string;

@@ -12,7 +12,7 @@ import { SubmittedForm } from "./submitted-form.ts";
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
   /** How many of the bound arguments are for the scope. These arguments come first. */
   argumentCount: Own["length"];
-  /** Redirects a visitor to the sign-in page. The browser sends the bound arguments back, so they may have any value. */
+  /** Identifies the sender, or redirects to the sign-in page. The browser sends the bound arguments back, so they may have any value. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { plainText } from "#core/accounts/plain-text.ts";
 import { noticeOf, searchOf } from "./page-query.ts";
 
-test("S138 a notice is one of the page's own sentences, or undefined for the name of a property that every object has", () => {
+test("S138 a notice is one of the page's own sentences, never a property that every object has", () => {
   const notices: Record<string, string> = { saved: "It is saved." };
   expect(noticeOf(notices, "saved")).toBe("It is saved.");
   expect(noticeOf(notices, ["saved", "constructor"])).toBe("It is saved.");

@@ -91,7 +91,7 @@ function SecondStepProof({ next, isPrimary }: Readonly<{ next: string; isPrimary
   );
 }
 
-/** A user without a password, a passkey and an authenticator app has only the identity provider (S113). */
+/** For a user without a password, a passkey or an authenticator app, only an identity provider is left (S113). */
 async function ConfirmAtProvider({ userId, next }: Readonly<{ userId: string; next: string }>) {
   const identities = await listLinkedIdentities(userId);
   const providers = new Map(

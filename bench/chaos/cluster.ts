@@ -15,10 +15,10 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 const PASSWORD = "for the bench only";
 const NODES = ["anna", "bela", "carl"];
-/** Patroni's least time to live of the leader's lock, after which a frozen primary loses the lock. */
+/** The shortest time to live that Patroni allows for the leader's lock. A frozen primary loses the lock after this time. */
 const TTL_SECONDS = 20;
 
-/** A commit is confirmed when a standby has also written it. */
+/** Starts a cluster in which a commit is confirmed when a standby has also written it. */
 export async function startCluster() {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--failover"], { stdio: "inherit" });
   const directory = mkdtempSync(join(tmpdir(), "keyhook-cluster-"));

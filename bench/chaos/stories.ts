@@ -11,7 +11,7 @@ export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
-/** A later request needs what an earlier request did, so that one process's memory could hide a fault. */
+/** In each of these stories, a later request needs what an earlier one did, so state in one process's memory would show as a failure. */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],

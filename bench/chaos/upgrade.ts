@@ -25,7 +25,7 @@ const START_SECONDS = 240;
 
 /**
  * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load, and then goes back unless there is a migration.
- * This file runs in the old checkout, with a copy of bench/chaos.
+ * Without `newRoot`, it copies bench/chaos into a checkout of the old version, and runs the copy there with the path of this checkout.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");
@@ -34,7 +34,7 @@ export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
     console.log(rowOf(`upgrade from ${commit}`, outcome));
     return outcome.faults.length > 0 ? 1 : 0;
   }
-  // The old checkout is in the temporary folder, because below node_modules, Node.js does not strip types.
+  // Not in node_modules/.cache, because Node.js does not strip types below node_modules.
   const oldRoot = join(tmpdir(), `keyhook-version-${commit}`);
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: oldRoot, stdio: "inherit" });
   if (!existsSync(oldRoot))
@@ -71,9 +71,9 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
   try {
     await seedDemo(oldRoot, { ...settings, PORT: String(port) });
     const kept = await countRows(database.url);
-    const door = await startBalancer(port);
+    const balancer = await startBalancer(port);
     let [web, worker] = await Promise.all([start(oldRoot, "web"), start(oldRoot, "worker")]);
-    door.add(web);
+    balancer.add(web);
     const service = await serviceAt(settings.ORIGIN, database.url, () => started.map(({ output }) => output()).join(""));
     const traffic = await prepareTraffic(service);
     const end = traffic.start();
@@ -81,9 +81,9 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
 
     async function replace(root: string): Promise<void> {
       const nextWeb = await start(root, "web");
-      door.add(nextWeb);
+      balancer.add(nextWeb);
       await delay(10_000);
-      door.remove(web);
+      balancer.remove(web);
       await web.stop();
       const nextWorker = await start(root, "worker");
       await delay(5_000);
@@ -117,7 +117,7 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
       },
     });
     if (outcome.faults.length > 0) console.error(service.running.output().slice(-20_000));
-    door.close();
+    balancer.close();
     return outcome;
   } finally {
     await Promise.all(started.map((process) => process.stop()));

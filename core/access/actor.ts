@@ -17,7 +17,7 @@ export type Person = {
   actsForOrgId?: ActsForOrgId;
 };
 
-/** Set if a stored resource acts. Then sign-in requirements do not apply to its absent creator (decision 071). */
+/** The owner of the stored resource that acts. There, sign-in requirements do not apply to the absent creator (decision 071). */
 type ActsForOrgId = string;
 
 export type TokenHolder = {
@@ -29,12 +29,12 @@ export type TokenHolder = {
   clientId: string | null;
   /** The only organization in which an exchanged token may do more than read (docs/specification/organizations-and-tokens.md). */
   boundOrgId?: string;
-  /** The token is a CI job's, and can read only gated repositories to which its user has access. */
+  /** A CI job's token, for reading the gated repositories to which its user has access. */
   isReadOnly?: true;
   isFirstParty?: true;
   /** The last authentication before the user allowed the token (S113). Absent if unknown. */
   authenticatedAt?: Date;
-  /** The standings that were read with the token. Changes read them again. */
+  /** The standings that were read with the token. Decisions in a transaction read them again. */
   standings?: ReadonlyMap<string, Standing>;
   actsForOrgId?: ActsForOrgId;
 };

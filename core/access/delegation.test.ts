@@ -151,7 +151,7 @@ test("a delegation from a time when the consent covered all organizations is lim
   expect(delegate).toMatchObject({ orgIds: [second] });
 });
 
-test("app policy, a blocked app, a disabled person, a lost membership and a blocked token each stop a delegation at once", async () => {
+test("a delegation stops at once if the organization blocks its app or token, the operator blocks the app or disables the user, or the membership ends", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const app = await someApp();
@@ -177,7 +177,7 @@ test("app policy, a blocked app, a disabled person, a lost membership and a bloc
   expect(await state()).toEqual([true, false, true]);
 });
 
-test("S32 a delegation for all organizations neither reads nor changes one that blocks the app", async () => {
+test("S32 a delegation for all organizations neither reads nor changes an organization's repository once that organization blocks the app", async () => {
   const ada = await someUser();
   const [org, other] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
@@ -199,7 +199,7 @@ test("S32 a delegation for all organizations neither reads nor changes one that 
   ]);
 });
 
-test("S95 what an exchanged token created ends for good with the membership, privilege, binding or plan, or with a block", async () => {
+test("S95 an exchanged token's delegation ends for good if the membership, privilege, binding or plan ends, or if the organization blocks the app", async () => {
   const endings: [string, (org: string, clientId: string, userId: string) => Promise<unknown>][] = [
     ["membership", (orgId, _, userId) => db().membership.deleteMany({ where: { orgId, userId } })],
     ["privilege", (_, clientId) => db().oAuthApp.update({ where: { clientId }, data: { privileges: [] } })],
@@ -265,7 +265,7 @@ test("a request that was authorized before its token was revoked delegates nothi
   expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("for an organization, a delegation acts while its user has the right: not after they were demoted, removed or blocked", async () => {
+test("a delegation no longer acts for an organization after its user was demoted or removed, or its token was blocked", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const token = await ownToken(ada, ["webhooks", "jobs"]);
@@ -283,7 +283,7 @@ test("for an organization, a delegation acts while its user has the right: not a
   expect(await state()).toEqual([false, false, true]);
 });
 
-test("S87 an app with a metadata document does nothing while the operator blocks it, and continues afterwards", async () => {
+test("S87 the delegation of an app with a metadata document acts exactly while the operator's host rules allow the app", async () => {
   const ada = await someUser();
   const hosts = ["kite.example", "a.kite.example", "b.a.kite.example", "kites.example", "xkite.example", "[::1]", "a_b.example"];
   const clients = hosts.flatMap((host) => [`https://${host}/app.json`, `https://${host}:8443/x`]);
@@ -341,7 +341,7 @@ test("S114 a user can revoke a consent however many requests delegate its rights
   expect(passed).toBeLessThan(20);
 });
 
-test("one token has one delegation for the same rights; it names the app or token", async () => {
+test("a token's delegations with the same rights are one row, described by the name of the app or token", async () => {
   const ada = await someUser();
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "jobs"] });

@@ -37,10 +37,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   return id;
 }
 
-/**
- * The lock makes a revocation find the new delegation. It is exclusive, because overlapping shared locks would let an app block a
- * revocation. The consent is locked before the grant, as in a revocation.
- */
+/** Revocations wait for this lock, so they find the new delegation. Overlapping shared locks could make them wait forever. */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
@@ -51,6 +48,7 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
     await held(Prisma.sql`SELECT id FROM personal_access_token WHERE id = ${tokenId} AND revoked_at IS NULL`);
     return null;
   }
+  // The consent is locked before the Grant, as in a revocation.
   const consentId =
     boundOrgId === undefined
       ? await held(Prisma.sql`SELECT id FROM oauth_consent
@@ -60,9 +58,7 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/**
- * Housekeeping deletes unused delegations after two days. For one day, an upload URL may use a delegation to which no row refers.
- */
+/** Housekeeping deletes unused delegations after two days. An upload URL may use one for a day after it was reused. */
 const REUSED_MS = 3_600_000;
 
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
@@ -127,16 +123,13 @@ const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, 
 
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
-/**
- * SQL that is true if a row may act now.
- * @param ownerId the ID of the row's owner, a user or an organization
- */
+/** SQL that is true if a stored resource may act now. `ownerId` is the user or organization that owns the resource. */
 export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
   return delegationMay(action, delegationId, ownerId, Prisma.sql`NULL::text`);
 }
 
 /**
- * @param delegationId null for a row that may read everything that its owner may read
+ * @param delegationId null for a resource that may read everything that its owner may read
  * @param creatorClientId a client that may always read the repository, because it created the repository
  */
 export function delegationReads(
@@ -147,10 +140,7 @@ export function delegationReads(
   return delegationMay("repo.read", delegationId, ownerId, creatorClientId);
 }
 
-/**
- * Must decide as `may` does, which delegation.test.ts checks. Sign-in requirements are not checked here. For a row that a user
- * owns, webhooks/watchers.ts checks them.
- */
+/** Must decide as `may` does, which a test checks. For users' rows, webhooks/watchers.ts checks the sign-in requirements. */
 function delegationMay(
   action: RowAction,
   delegationId: Prisma.Sql,
@@ -186,7 +176,7 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
-/** For leaked tokens only. Database triggers handle all other ends of grants. */
+/** For Grants that the service ends, such as leaked ones. Delegations outlive a Grant that an app ends by signing out. */
 export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
   await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
 }

@@ -142,7 +142,7 @@ describe("S135 may", () => {
     expect(allowed.sort()).toEqual([...expected[action]].sort());
   });
 
-  test("administrators may not manage their members' own apps, nor members the organization's apps", async () => {
+  test("an organization's administrator may not manage a user's own apps, nor that user the organization's apps", async () => {
     const [ofUser, ofOrganization] = resourcesFor("oauth_app.manage");
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
@@ -185,7 +185,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("S138 an invalid ID belongs to nobody, even for operators", async () => {
+  test("S138 nobody may do anything with a resource of an invalid ID, not even operators", async () => {
     for (const bad of ["\0", "x".repeat(10_000), "' OR 1=1 --"]) {
       for (const actor of [people.operator, people.command, people.owner]) {
         expect(await may(actor, "organization.manage", { orgId: bad })).toBe(false);
@@ -252,7 +252,7 @@ describe("users' own programs", () => {
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("S137 have the user's own limits; the user's apps, each organization's exchange and the user's CI jobs have others", () => {
+  test("S137 have the user's own limits, unlike the user's apps, each organization's exchanged tokens and the user's CI jobs", () => {
     const parties = [token(), token({ clientId: "an app" })].concat(
       ["one", "another"].map((boundOrgId) => token({ clientId: boundOrgId, boundOrgId })),
     );
@@ -262,7 +262,7 @@ describe("users' own programs", () => {
     expect(partyOf(token({ clientId: "another app" }))).toBe(partyOf(token({ clientId: "an app" })));
   });
 
-  test("have access, in the case of the command line, only to granted organizations", async () => {
+  test("reach only the granted organizations if they are the service's command line", async () => {
     const cli = (orgIds: string[]) => token({ userId: admin.userId, clientId: "cli", isFirstParty: true, orgIds });
     expect(await may(cli([organization.id]), "oauth_app.manage", ofOrganization)).toBe(true);
     expect(await may(cli([]), "oauth_app.manage", ofOrganization)).toBe(false);
@@ -272,7 +272,7 @@ describe("users' own programs", () => {
     expect(await may(withScope("an app"), "webhook.manage", ofOrganization)).toBe(false);
   });
 
-  test("S113 need a recent authentication by the command line's user for actions that could take an app over; a stored token is not enough", async () => {
+  test("S113 need a recent authentication at the command line for actions that could take an app over; a personal access token is not enough", async () => {
     const ask = (actor: TokenHolder) =>
       requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);

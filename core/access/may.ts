@@ -111,7 +111,7 @@ export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }:
 /**
  * Whose limits the actor's actions count towards. CI jobs and apps have limits of their own, so that neither can use up the
  * user's limit.
- * @returns null for the system
+ * @returns null for an anonymous caller and the operator's command
  */
 export function partyOf(actor: Actor): string | null {
   if (actor.kind === "publisher") return `jobs of ${actor.trustedById}`;

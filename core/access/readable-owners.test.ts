@@ -109,7 +109,7 @@ test("S95 an exchanged token lists only its organization's resources, whatever i
 });
 
 test.each(["repo.read", "repo.manage"] as const)(
-  "S135 S129 the members whom a statement finds for %s are those who may",
+  "S135 S129 `membersWhoMay` finds exactly the members whom `may` allows %s",
   async (action) => {
     for (const createdById of [null, members.contributor, members.read]) {
       const found = await db().$queryRaw<{ userId: string }[]>`
@@ -131,7 +131,7 @@ test.each(["repo.read", "repo.manage"] as const)(
   },
 );
 
-test("S135 the organizations in which somebody may do something are those in which `may` lets them", async () => {
+test("S135 `organizationsOf` finds exactly the organizations in which `may` allows the action", async () => {
   const actions: MembersAction[] = [
     "repo.create",
     "organization.list_members",

@@ -73,7 +73,7 @@ beforeAll(async () => {
 describe("S95 an exchanged token", () => {
   const exchanged = () => tokenOf(roles.admin, { boundOrgId: orgId });
 
-  test("acts in its organization, where a scope means the organization's things", async () => {
+  test("acts in its organization, where its scopes apply to what the organization owns", async () => {
     const repo = owned({ orgId });
     for (const action of ["repo.read", "repo.read_content", "repo.write", "repo.manage", "discussion.write"] as const) {
       expect([action, await may(exchanged(), action, repo)]).toEqual([action, true]);
@@ -85,7 +85,7 @@ describe("S95 an exchanged token", () => {
     expect(await may(tokenOf(await person(), { boundOrgId: orgId }), "repo.read", repo)).toBe(false);
   });
 
-  test("has no access to its user's own things, or another organization's", async () => {
+  test("has no access to what its user or another organization owns", async () => {
     for (const repo of [owned({ userId: roles.admin.userId }), owned({ orgId: otherOrgId })]) {
       for (const action of ["repo.read", "repo.read_content", "repo.write", "repo.manage", "discussion.write"] as const) {
         expect([action, await may(exchanged(), action, repo)]).toEqual([action, false]);
@@ -120,7 +120,7 @@ describe("S95 an exchanged token", () => {
 });
 
 describe("a CI job's token", () => {
-  test("S99 reads and writes its one repository, and elsewhere only reads what is public", async () => {
+  test("S99 reads and writes its one repository, and of others reads only public ones", async () => {
     const repo = owned({ orgId });
     const job: Publisher = {
       kind: "publisher",
@@ -148,7 +148,7 @@ describe("a CI job's token", () => {
     });
   });
 
-  test("for a user cannot change anything, whatever its scopes", async () => {
+  test("that acts for a user cannot change anything, whatever its scopes", async () => {
     const reader = tokenOf(roles.admin, { clientId: null, isReadOnly: true });
     const own = owned({ userId: roles.admin.userId });
     for (const repo of [own, owned({ orgId })]) {
@@ -201,7 +201,7 @@ describe("an organization's requirement of its members", () => {
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
-  test("S135 within a change, the user's current standing decides, not the standing at the token's lookup", async () => {
+  test("S135 is checked again within a change: a membership that ended since the token was looked up gives no right", async () => {
     const someone = await person();
     const id = await organization([[someone, "write"]]);
     const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });
@@ -222,7 +222,7 @@ describe("an organization's requirement of its members", () => {
     });
   });
 
-  test("is met: for a second step by a confirmed one, for a provider by a sign-in there within the last 7 days", async () => {
+  test("is met by a confirmed second step, or by a sign-in within the last 7 days at the required issuer", async () => {
     const restrictions = async () => (await standingInOrganization(member.userId, closedId))?.restrictions;
     const { userId } = member;
     await db().totp.create({ data: { userId, sealedSecret: Buffer.from("sealed") } });
@@ -276,7 +276,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("or says that no token, or no app's token, is enough", async () => {
+  test("the kind of token, if no token or no app's token is enough", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -288,7 +288,7 @@ describe("a 403 names what is missing", () => {
 });
 
 describe("a user with access to a gated repository", () => {
-  test("S135 may read it, directly or by a CI job, may do nothing else, and may not read it once it is private", async () => {
+  test("S135 may only read it, directly or by a CI job, and may no longer read it once it is private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
@@ -324,7 +324,7 @@ describe("a token that an administrator blocked from the organization", () => {
 });
 
 describe("actions that require another action", () => {
-  test("S135 include editing: authors can edit their comments only while they may read the repository", async () => {
+  test("S135 include editing: authors may edit their comments only while they may read the repository", async () => {
     const author = await person();
     const mine = (repo: RepoResource) => ({ repo, authorId: author.userId });
     const [open, closed] = [owned({ orgId }, { isPrivate: false }), owned({ orgId })];
@@ -336,7 +336,7 @@ describe("actions that require another action", () => {
     expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
   });
 
-  test("S135 include merging: a token that may discuss cannot merge unless it may write", async () => {
+  test("S135 include merging: a token that may discuss may merge only if it may also write", async () => {
     const holding = (...held: TokenHolder["scopes"]) => tokenOf(roles.write, { clientId: null, scopes: held });
     expect(await may(holding("write-discussions", "write-repos"), "discussion.merge", owned({ orgId }))).toBe(true);
     expect(await may(holding("write-discussions", "read-repos"), "discussion.merge", owned({ orgId }))).toBe(false);
@@ -384,7 +384,7 @@ describe("S136 a refusal reveals nothing", () => {
   });
 });
 
-test("S113 a user whose authentication is too old is asked to authenticate again, on the page or from the command line", async () => {
+test("S113 a user whose authentication is too old is told to authenticate again, on the page or from the command line", async () => {
   const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
   expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
     code: "reauthentication_required",

@@ -24,10 +24,7 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 export type Rule = {
   on: keyof Resources;
   everyone?: true;
-  /**
-   * Who may act on a public resource. `read`: everybody. `granted`: everybody, but on a gated repository only users whose request
-   * was accepted. `signed-in`: every user.
-   */
+  /** Who may act on public resources. `read`: everybody. `granted`: on gated ones only if accepted. `signed-in`: every user. */
   public?: "read" | "granted" | "signed-in";
   /** The user that is the resource, or that owns it. */
   owner?: true;
@@ -44,13 +41,13 @@ export type Rule = {
   isReading?: true;
   /** Requires recent authentication (S113). */
   recent?: true;
-  /** Refuses other apps, which could take over apps or create some that outlive the revocation of their own access. */
+  /** Refuses apps, which could take over other apps, or create apps that outlive the revocation of their own access. */
   ownPrograms?: true;
   /** `any` means that any scope is enough. Without this property, tokens are refused. */
   token?: "any" | TokenScopes;
   /**
-   * The error for actors without the right. A hidden resource must look like a missing one (S136). With the name of an action,
-   * only actors who may do that action get `forbidden`, and all others get `not_found`.
+   * The error for actors without the right. If it is the name of an action, actors who may do that action get `forbidden`, and
+   * all others `not_found`, because a hidden resource must look like a missing one (S136).
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /** Together with `not_found`: the error names a missing scope (docs/specification/errors-and-limits.md#missing-scope). */

@@ -6,7 +6,7 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** Unlike the scopes for repositories, this scope is not limited to the user's own repositories. */
+/** `write-discussions` also applies to the public repositories of others. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -50,7 +50,7 @@ export const rules = {
     token: "any",
     refusal: "forbidden",
   },
-  /** A user's own membership and the organization's requirements are `read_membership`. */
+  /** To see one's own membership and the organization's requirements, `read_membership` is enough. */
   "organization.list_members": {
     on: "organization",
     isReading: true,
@@ -72,7 +72,7 @@ export const rules = {
   "organization.ask_for_app": { on: "organization", role: "read", refusal: "not_found" },
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Entries show the addresses from which members acted. */
+  /** Own programs only, because entries show the IP addresses of members. */
   "audit_log.read": { on: "organization", role: "admin", operator: true, ...byOwnPrograms, refusal: "forbidden" },
   /** Revoking is urgent, so it needs no recent authentication. */
   "organization.revoke_token": { on: "organization", role: "admin", ...byOwnPrograms, refusal: "forbidden" },
@@ -85,7 +85,7 @@ export const rules = {
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "forbidden" },
   "oauth_app.read": { on: "oauthApp", owner: true, role: "admin", operator: true, ...byOwnPrograms, ...tellsScope },
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, ...tellsScope },
-  /** With these rights, a stolen session or token could take the app over. */
+  /** Requires recent authentication, because a stolen session or token could otherwise take the app over. */
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, ...byOwnPrograms, ...tellsScope },
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 

@@ -16,14 +16,14 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
 }
 
-/** A standing that was read again lacks the block, because only the token is blocked. */
+/** Adds the token's block to a standing that was read again. `member_standing` does not know which token acts. */
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;
   return { ...standing, restrictions: [...new Set([...standing.restrictions, "token-revoked" as const])] };
 }
 
-/** Sign-in requirements apply only to members who are present. A token's block always applies. */
+/** Leaves only a token's block. Sign-in requirements apply only to members who are present. */
 export function withoutPresence({ role, restrictions }: Standing): Standing {
   return { role, restrictions: restrictions.filter((each) => each === "token-revoked") };
 }

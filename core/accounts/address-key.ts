@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** A customer usually has all of a /64. Many get a /56, and a /48 on request. */
+/** Usually one customer has a whole /64. Many have a /56, and a /48 on request. */
 export function addressKey(ip: string | null, prefix: 48 | 64 = 64): string | undefined {
   if (!ip || !ipaddr.isValid(ip)) return undefined;
   const address = ipaddr.process(ip);

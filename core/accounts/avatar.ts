@@ -9,7 +9,7 @@ export function avatarUrl(handle: string): string {
 
 type Avatar = { contentType: string; bytes: Uint8Array };
 
-/** Unused handles get a picture too, for pages about deleted users. */
+/** Handles without an owner have a picture too, because pages also show deleted users. */
 export async function findAvatar(handle: string): Promise<Avatar> {
   const owner = await findOwner(handle);
   const stored = owner?.avatarId ? await findImage(owner.avatarId) : undefined;

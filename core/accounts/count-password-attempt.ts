@@ -8,13 +8,13 @@ const QUARTER_HOUR = 15 * 60;
 
 const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
-/** Stops guessing from many addresses. Known browsers do not count, so that a stranger cannot lock the owner out. */
+/** Limits guessing from many addresses. Attempts in known browsers do not count, so that a stranger cannot lock the owner out. */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
-/** Above this limit, known browsers count like any other, because their cookies may have been copied. */
+/** Above this limit, a known browser counts like an unknown one, because its cookie may have been copied. */
 export const KNOWN_BROWSERS_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
-/** The limit for all accounts together, because an office shares one address. */
+/** For all accounts together. It is higher than for one account, because an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {
@@ -28,7 +28,7 @@ type PasswordTrial = { login: string; device: KnownDevice | undefined } | { sign
 /** Counts one attempt with a password, both for the account and for the address (S115). */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = await countersOf(trial, from);
-  // The shared counters come last, so that an address without attempts left for this account does not use them up.
+  // The shared counters come last, so that attempts beyond the account's own limit do not use them up.
   const counted = await consumeThrottles([...own, ...shared]);
   return {
     verify: async (work) => {
@@ -52,11 +52,11 @@ type Counter = [key: string, limit: ThrottleLimit];
 
 async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ own: Counter[]; shared: Counter[] }> {
   const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
-  // The counter is separate, so that nobody can exhaust it from the sign-in page.
+  // Sign-in attempts have other counters, so that nobody can lock a signed-in user out from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
   const ofKnown = device && knownBrowsersThrottle(device.userId);
-  // Behind an untrusted proxy, everybody has the same address.
+  // The address does not count for a known browser, because behind an untrusted proxy everybody has the same address.
   if (ofKnown && (await throttleCount(ofKnown)) < KNOWN_BROWSERS_LIMIT.limit) {
     const shared: Counter = [ofKnown, { ...KNOWN_BROWSERS_LIMIT, limit: Number.POSITIVE_INFINITY }];
     return { own: [[throttleKey("password-device", device.device), ACCOUNT_LIMIT]], shared: [shared] };

@@ -13,13 +13,13 @@ export async function deleteOwnedApps(
   const clientIds = apps.map((app) => app.clientId);
   const ofApps = { clientId: { in: clientIds } };
   await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } });
-  // A trigger ends exchanged Grants. No index leads from a client to its Grants (S137).
+  // Finds Grants by their consents, because no index has the client (S137). A trigger ends exchanged Grants, which have none.
   await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.client_id = ANY (${clientIds}) AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });
   await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
   await tx.oAuthApp.deleteMany({ where: owner });
-  // The administrators of an app's bound organization must see that it was deleted (S116).
+  // The administrators of an organization must see that an app bound to it was deleted (S116).
   for (const { clientId, name, boundOrgId: orgId } of "ownerUserId" in owner ? apps : []) {
     if (orgId) await recordAuditEvent(tx, { type: "oauth_app.delete", orgId, clientId, data: { name }, ...by });
   }

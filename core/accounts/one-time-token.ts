@@ -25,7 +25,7 @@ export type OneTimeTokenData = {
     /** A session or a pending sign-in, or null if there is only the browser's cookie. */
     boundTo: string | null;
   };
-  /** The current authenticator app works until the first code confirms this one. */
+  /** The current authenticator app stays valid until a code of the new one is entered. */
   "totp-enrolment": { sealedSecret: string };
   "sign-in-elsewhere": {
     providerId: string;
@@ -81,7 +81,7 @@ export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "pending-identity": 60 * 60,
 };
 
-/** An unknown, used or expired link gets the same error. */
+/** Unknown, used, replaced and expired links get the same error. */
 export function linkIsGone(): ServiceError {
   return new ServiceError("gone", "This link was used, was replaced or has expired. Request a new one.");
 }
@@ -90,9 +90,7 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /**
-   * Only for a token without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid.
-   */
+  /** Without a user: the canonical email address of a sign-up, or a random value if several tokens may be valid. */
   subject?: string;
 };
 

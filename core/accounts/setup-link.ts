@@ -12,10 +12,7 @@ import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user
 /** A link with less time left is replaced. */
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
-/**
- * A second start must not invalidate the link of the first.
- * @returns undefined if there is an operator
- */
+/** A second start must not invalidate the link of the first. Returns undefined if there is an operator. */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('operator-setup', 0))`;

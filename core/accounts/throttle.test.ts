@@ -29,7 +29,7 @@ describe("S56 consumeThrottle", () => {
     });
   });
 
-  test("counts in parallel without losing any", async () => {
+  test("counts every attempt, even in parallel", async () => {
     const key = throttleKey("test", newId());
     const ends = await outcomes(Array.from({ length: 40 }, () => consumeThrottle(key, limit)));
     expect(ends.filter((end) => end === "ok")).toHaveLength(3);
@@ -85,7 +85,7 @@ describe("S56 consumeThrottle", () => {
     expect(await throttleCount(key)).toBe(2);
   });
 
-  test("in blocks: lets as many through as allowed, with one write for many", async () => {
+  test("consumeInBlocks lets as many through as allowed, and writes once for many attempts", async () => {
     const [key, many] = [throttleKey("test", newId()), { limit: 250, windowSeconds: 60 }];
     await consumeInBlocks(key, many);
     expect(await throttleCount(key)).toBe(3);

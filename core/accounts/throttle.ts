@@ -50,10 +50,7 @@ const BLOCKS = 100;
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
-/**
- * A process counts a hundredth of the limit in advance, so that few requests cause a write.
- * @param key must be one of few keys, because each key's latest block stays in memory
- */
+/** Few requests write, because each process counts a hundredth of the limit ahead. Only for few keys, which stay in memory. */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
     const counting = blocks.get(key) ?? countBlock(key, limit);
@@ -127,10 +124,7 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/**
- * Does not throw when the limit is reached.
- * @returns whether the limit allows the action
- */
+/** Returns whether the limit allows the action, instead of throwing. */
 export async function isWithinThrottle(
   tx: Db,
   key: string,
@@ -175,7 +169,7 @@ export async function mayRecord(
   }
 }
 
-/** One customer may have a /48, and thus 65,536 separately counted networks. */
+/** One customer may have a /48, which contains 65,536 networks. All of them together get the limit of this many. */
 const NETWORKS_OF_CUSTOMER = 10;
 
 /** Invalid addresses share one counter. A null address is not counted. */

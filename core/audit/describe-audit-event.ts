@@ -41,7 +41,7 @@ function valuesOf(type: string, { subject, isOwn, app, data }: AuditFacts): Map<
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(typeof data === "object" && data !== null ? data : {})) {
     if (typeof value === "string") values.set(name, wordOf(type, value) ?? shorten(value));
-    // A discussion's number is a name.
+    // A discussion's number is a name, so it gets no thousands separators.
     else if (typeof value === "number") values.set(name, name === "num" ? String(value) : value.toLocaleString("en"));
   }
   if (subject !== undefined) values.set("subject", subject);

@@ -5,7 +5,7 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** The limit for changes on the pages. Each app may make as many more. */
+/** The limit for a user's changes on the pages. Each app and personal access token may make as many more. */
 export const ENTRIES_PER_HOUR = 1_000;
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 /** The limit for a kind that counts `apart`, from one network. */
@@ -14,15 +14,15 @@ export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
 /** These have no limit over all networks, because a thief elsewhere could lock the owner out. */
 const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
-const typesBound = (bound: "hour" | "apart"): AuditEventType[] =>
+const typesBound = (bound: "apart" | undefined): AuditEventType[] =>
   (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
-const hourly = typesBound("hour");
+const hourly = typesBound(undefined);
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
 /** Locks nothing, so concurrent changes may together exceed the limit (decision 083). */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
   const { bound } = auditEventTypes[type];
-  if (bound !== "hour" && bound !== "apart") return;
+  if (bound && bound !== "apart") return;
   const [refused] = await db.$queryRaw<{ seconds: number }[]>`
     SELECT greatest(1, ceil(extract(epoch FROM max(at) + interval '1 hour' - now())))::int AS seconds
     FROM (${Prisma.join(limitsOf(actorId, type, from), " UNION ALL ")}) AS reached (at) HAVING max(at) IS NOT NULL`;
@@ -33,10 +33,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/**
- * Each result is about one limit: the time of the entry that must be an hour old before there is room again, or null if there is
- * room.
- */
+/** Each query returns the time of the entry that must be an hour old before there is room again, or no row if there is room. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
@@ -50,12 +47,12 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
       hourlyWithTokens,
       Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') = ${holder}`,
     );
-    // An organization's program acts in members' names, and must not use up their allowance.
+    // An organization's program acts in members' names, and must not use up the members' own limits.
     if (token.type === "exchanged") return [withSame];
     return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
   }
   const onPages = Prisma.sql`token IS NULL`;
-  if (auditEventTypes[type].bound === "hour") return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
+  if (!auditEventTypes[type].bound) return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
   const inNetwork = nth(APART_PER_HOUR, [type], Prisma.sql`${onPages} AND ${isOfNetwork(ip)}`);
   return passwordActions.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }

@@ -7,10 +7,7 @@ import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
-/**
- * Anybody can cause such actions again and again, so only the service's log has all of them (S144).
- * @returns whether the audit log has the action
- */
+/** Anybody can repeat such actions, so only the service's log has all (S144). Returns whether the audit log has this one. */
 export async function recordAboutSomebody(
   db: Db,
   event: NewAuditEvent & { subjectId: string | null; clientId: string | null },

@@ -105,8 +105,8 @@ describe("S116 the audit log", () => {
       expect(await db().auditEvent.count({ where: { actorId } })).toBe(ENTRIES_PER_HOUR + 4);
     });
 
-    test("actions that let users in or remove something are not refused because of other changes, and use up no allowance", async () => {
-      const free = (Object.keys(auditEventTypes) as AuditEventType[]).filter((each) => auditEventTypes[each].bound !== "hour");
+    test("actions that let users in or remove something are not refused because of other changes, and do not count towards the limit", async () => {
+      const free = (Object.keys(auditEventTypes) as AuditEventType[]).filter((each) => auditEventTypes[each].bound);
       expect(free).toEqual(
         expect.arrayContaining(["user.sign_in", "user.reset_password", "webhook.rotate_secret", "organization.revoke_token"]),
       );
@@ -119,7 +119,7 @@ describe("S116 the audit log", () => {
       await record(restless, type);
     });
 
-    test("a repeatable action has its own limit, for one network", async () => {
+    test("an action that counts apart has a limit of its own for each network", async () => {
       const [of, ip] = ["user.sign_in", "2001:db8:1:2::3"] as const;
       const restless = await someoneWith({ of, ip, count: APART_PER_HOUR });
       for (const near of [ip, "2001:db8:1::", "2001:db8:1:ffff::1%eth0"])
@@ -132,7 +132,7 @@ describe("S116 the audit log", () => {
       await expect(record(other, of, { ip: "192.0.2.1" })).rejects.toMatchObject(limited);
     });
 
-    test("an app uses up its own allowance of changes in a user's name, not the user's", async () => {
+    test("an app's changes in a user's name count towards the app's limit, not towards the user's", async () => {
       const quay = tokenOf("quay");
       const person = await someoneWith({ with: quay });
       await expect(record(person, "webhook.create", { with: tokenOf("quay") })).rejects.toMatchObject(limited);
@@ -149,7 +149,7 @@ describe("S116 the audit log", () => {
       await expect(record(person, type)).rejects.toMatchObject(limited);
     });
 
-    test("with tokens, separately counted actions count with everything else, so that 100 tokens have no more allowance than one app", async () => {
+    test("with tokens, actions that count apart on the pages count with all others, and all tokens of a user have a common limit", async () => {
       const personal = () => ({ type: "personal", id: newId() }) as const;
       const of = "webhook.rotate_secret";
       const mine = personal();
@@ -161,7 +161,7 @@ describe("S116 the audit log", () => {
       await record(busy, of);
     });
 
-    test("separately counted actions have a limit over all networks, unless they require the password", async () => {
+    test("actions that count apart have a limit over all networks, unless they require the password", async () => {
       const of = "webhook.rotate_secret";
       const busy = await someoneWith({ of, ip: "192.0.2.1", count: APART_ANYWHERE_PER_HOUR });
       await expect(record(busy, of, { ip: "192.0.2.2" })).rejects.toMatchObject(limited);

@@ -22,10 +22,7 @@ export async function readAuditRetention(): Promise<AuditRetention> {
 
 const BATCH = 5_000;
 
-/**
- * Only the database function has the right to delete. Seals stay in the chain.
- * @param stopping ends the work between two batches
- */
+/** Only the database function has the right to delete. Seals stay in the chain. `stopping` ends the work between two batches. */
 export async function expireAuditEvents(stopping: AbortSignal): Promise<number> {
   const { keepDays } = await readAuditRetention();
   let total = 0;

@@ -208,7 +208,9 @@ test("a backup waits for a removal of a deleted repository that has begun", asyn
   expect(first).toBe("waits");
 });
 
-test("an interrupted backup does not count, and the next one continues it; old ones are removed", { timeout: LONG }, async () => {
+test("an interrupted backup is not listed, and the next backup continues it; `keep` limits the number of backups", {
+  timeout: LONG,
+}, async () => {
   const here = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const stopping = new AbortController();
   const report = (step: string) => {
@@ -218,7 +220,7 @@ test("an interrupted backup does not count, and the next one continues it; old o
   expect(await listBackups(openPlace(here))).toEqual([]);
   expect(await listSnapshots(openPlace(here))).not.toEqual([]);
   await expect(verifyBackup({ from: here, isQuick: true })).rejects.toThrow(/no complete backup/);
-  // biome-ignore lint/correctness/useYield: it fails before it has anything
+  // biome-ignore lint/correctness/useYield: it fails before it can yield
   const content = (async function* (): AsyncGenerator<Buffer> {
     throw new Error("the database is gone");
   })();
@@ -238,7 +240,9 @@ test("an interrupted backup does not count, and the next one continues it; old o
   await rm(here, { recursive: true });
 });
 
-test("S137 a repository that git cannot read is named, and none damages a backup", { timeout: LONG }, async () => {
+test("S137 a backup names each repository that git cannot read, and no repository can damage a backup", {
+  timeout: LONG,
+}, async () => {
   const to = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
   const broken = await someRepo(ada);
   await commitTo(broken, ada, { "a.txt": "a" });

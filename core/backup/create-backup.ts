@@ -26,7 +26,7 @@ type Options = {
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
 const DIRECTORIES = ["repositories", "lfs/objects"];
-/** Git creates indexes again, and copied indexes might not match the copied packs. */
+/** Refs are saved separately. Git creates indexes again, and copied ones might not match the copied packs. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
   "repositories/*/*.git/packed-refs*",
@@ -36,7 +36,7 @@ const EXCLUDED = [
   "repositories/*/*.git/objects/*/.tmp-*",
   "repositories/*/*.git/objects/tmp_objdir-*",
   "repositories/*/*.git/objects/incoming-*",
-  // Every commit or push removes such files, so its author could make each copy incomplete (S137).
+  // A copy is incomplete if one of its files disappears meanwhile, and every commit or push removes such files (S137).
   "repositories/*/*.git/objects/pack/*.keep",
   "repositories/*/*.git/quarantine",
   "*.lock",

@@ -111,7 +111,7 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
   }
 }
 
-/** A directory without refs in the backup is newer than the backup's database, unless the repository is `unread`. */
+/** Removes the repositories that are newer than the backup's database: they are neither in the list of refs nor `unread`. */
 async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest, unfinished: string): Promise<void> {
   const known = new Set<string>();
   const open = async (path: string) => {
@@ -131,7 +131,7 @@ async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest,
     await pipeline(Readable.from(lines), createWriteStream(join(path, "packed-refs"), { flush: true }));
   }
   const folders = join(unfinished, "repositories");
-  // `git fsck --lost-found` finds the commits of these repositories.
+  // These repositories are restored without refs. `git fsck --lost-found` finds their commits.
   for (const id of unread) {
     const path = join(folders, id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD")))) continue;

@@ -20,7 +20,7 @@ describe("S130 a sealed value", () => {
     expect(unseal("webhook secret", sealed)).toBe("whsec_Ünïcode");
   });
 
-  test("is as long as its text with a nonce of 12 bytes and a full tag of 16", () => {
+  test("is 28 bytes longer than its text: a nonce of 12 and a full tag of 16", () => {
     expect(seal("totp", "12345")).toHaveLength(12 + 5 + 16);
     expect(unseal("totp", seal("totp", ""))).toBe("");
   });
@@ -40,7 +40,7 @@ describe("S130 a sealed value", () => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow();
   });
 
-  test.each([4, 8, 12, 15])("has a full tag: one of %d bytes, which Node accepts by default, could be guessed", (length) => {
+  test.each([4, 8, 12, 15])("is refused with a tag of only %d bytes, which Node accepts by default", (length) => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow("Invalid authentication tag length");
   });
 

@@ -21,7 +21,7 @@ export type SealPurpose =
   | "totp"
   | "webhook secret";
 
-/** RFC 5869: one use of SECRET_KEY must not weaken another. The first key is the current one. */
+/** Each purpose has a key of its own (RFC 5869), so that no use of SECRET_KEY weakens another. The current key comes first. */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const [current, ...previous] = secretKeys();
   return [derive(purpose, current), ...previous.map((secret) => derive(purpose, secret))];

@@ -18,10 +18,7 @@ export type RenderedGuide = Readonly<{
   headings: readonly GuideHeading[];
 }>;
 
-/**
- * The guides come from this repository and need no sanitizer. Raw HTML is left out, because all of it is comments for the snippet
- * runner.
- */
+/** This repository's guides need no sanitizer. Raw HTML is left out, because all of it is comments for the snippet runner. */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const guide = parseGuide(markdown, path, filling);
   highlight.runSync(guide.tree);

@@ -38,7 +38,7 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
 }
 
 describe("S122 recording an event", () => {
-  test("stores it with its change, and announces it once the change is visible to others", async () => {
+  test("stores the event with its change, and announces the event once others can see the change", async () => {
     const payload = somePayload();
     let id = "";
     const received = await heard(async (soFar) => {
@@ -79,7 +79,7 @@ describe("S122 recording an event", () => {
     expect(await countOf(payload)).toBe(0);
   });
 
-  test("wakes each waiter once for a thousand events at the same time", async () => {
+  test("sends one notification for a thousand events of one transaction", async () => {
     const payloads = Array.from({ length: 1_000 }, somePayload);
     let ids: string[] = [];
     const received = await heard(async () => {
@@ -95,7 +95,7 @@ describe("S122 recording an event", () => {
     expect(await recordEvents(db(), [])).toEqual([]);
   });
 
-  test("accepts an event from outside once by its source and id", async () => {
+  test("accepts an event from outside only once, by its source and ID", async () => {
     const event = { payload: somePayload(), actorId: null, from: { source: `urn:${newId()}`, sourceId: "1" } };
     await recordEvent(db(), event);
     await expect(recordEvent(db(), event)).rejects.toSatisfy((error) => databaseCodes(error).includes("23505"));

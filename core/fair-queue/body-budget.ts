@@ -65,7 +65,7 @@ export function bodyHolder(party?: Party): (bytes: number) => void {
   };
 }
 
-/** The first 64 KiB are free. Create a `BodyRoom` before the body arrives. */
+/** The first 64 KiB are not counted. Create a `BodyRoom` before the body arrives. */
 export class BodyRoom {
   #heldBytes = SMALL_BODY_BYTES;
   #hold: ((bytes: number) => void) | undefined;

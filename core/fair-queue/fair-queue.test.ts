@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 
 describe("S137 one party leaves slots for others", () => {
-  test("one party alone gets half; a newcomer never queues behind it", async () => {
+  test("one party alone gets half of the slots; a newcomer never queues behind it", async () => {
     await seen.askTimes(40, account("greedy"));
     expect(seen.heldBy(account("greedy"))).toBe(4);
     await seen.ask(account("newcomer"));
@@ -67,7 +67,7 @@ describe("S137 one party leaves slots for others", () => {
     expect(seen.heldBy(account("ada"))).toBe(1);
   });
 
-  test("one repository leaves slots for others, of the same party and of other parties", async () => {
+  test("requests for one repository leave slots for other repositories, of the same party and of other parties", async () => {
     seen = new Observed({ slots: 32 });
     await seen.askTimes(66, address("one"), "hostile");
     await seen.ask(address("one"), "quiet");
@@ -114,7 +114,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
   async function tick(): Promise<void> {
-    for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
+    for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.mustYield())) {
       await seen.end(seen.held.indexOf(one));
       await seen.ask(one.party);
     }
@@ -136,7 +136,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
   test("a holder does not yield to its own party's waiting requests, and yields to another party's", async () => {
     seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
-    const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
+    const yielding = () => seen.held.filter(({ release }) => release.mustYield()).length;
     expect(yielding()).toBe(0);
     await seen.ask(account("a"));
     await seen.ask(account("b"));
@@ -173,7 +173,7 @@ describe("requests that cannot be served", () => {
     expect(seen.heldBy(account("b"))).toBe(1);
   });
 
-  test("when all queues together are full, the longest loses a request", async () => {
+  test("when all lines together are full, the longest line loses a request", async () => {
     seen = new Observed({ slots: 1, waitingMax: 10 });
     await seen.ask(account("holder"));
     for (let each = 0; each < 8; each++) await seen.askTimes(10, account(`greedy${each}`));

@@ -8,7 +8,7 @@ type FairQueueOptions = {
   slots: number;
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** All accounts together may have eight times as many waiting requests, and so may all addresses. */
+  /** One caller's waiting requests. All accounts together may have eight times as many, and so may all addresses. */
   waitingMax?: number;
 };
 
@@ -25,7 +25,7 @@ export type Release = () => void;
 
 export type Slot = Release & {
   /** Ask when a client is slow. If the result is true, another caller waits for the slot, so end the work. */
-  yields(): boolean;
+  mustYield(): boolean;
 };
 
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
@@ -86,7 +86,7 @@ export class FairQueue {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
     const slot = await this.take(options);
-    request.yields = slot.yields;
+    request.mustYield = slot.mustYield;
     request.whenClosed(slot);
   }
 
@@ -110,7 +110,7 @@ export class FairQueue {
       if (isAnonymous) this.#anonymous.giveBack(key, within);
       this.#serve();
     };
-    const yields = () => {
+    const mustYield = () => {
       if (isHeld && !isYielding && this.#isWanted({ key, isAnonymous }, within)) {
         isYielding = true;
         this.#yielding += 1;
@@ -118,7 +118,7 @@ export class FairQueue {
       }
       return isYielding;
     };
-    return Object.assign(release, { yields });
+    return Object.assign(release, { mustYield });
   }
 
   #isWanted({ key, isAnonymous }: Party, within: string | undefined): boolean {
@@ -159,8 +159,7 @@ export class FairQueue {
         start: () => {
           end();
           const slot = this.#hold(party, within);
-          // Many waiters may find nothing left to do. If all of them resolved in one turn of the event loop, they would block
-          // everything else.
+          // Many waiters may find nothing left to do. If all resolved in one turn of the event loop, they would block it.
           setImmediate(resolve, slot);
         },
       };
@@ -178,7 +177,7 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // A slow caller queues again after each slot that it yields. Slow callers are served only when no other of their side can be.
+    // A slow caller queues again after each slot that it yields, and is served only when no other caller of its side can be.
     for (const isSlow of [false, true]) {
       for (const line of side.lines.values()) {
         if (this.#yielded.has(line.party) !== isSlow) continue;
@@ -196,8 +195,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // If there is no room, the longest line loses its last request, unless the new caller's line would become as long. Then a slow caller's
-  // line loses its last request.
+  // If there is no room, the longest line loses its last request or, if the new caller's line would become as long, a slow
+  // caller's line does.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

@@ -37,10 +37,7 @@ type Admission = { waitMs: number } | { retryAfterSeconds: number };
 type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
-/**
- * The generic cell rate algorithm of ITU-T I.371 (S137). A paced caller stays paced until the caller asks for less, so that a
- * flood does not return.
- */
+/** The generic cell rate algorithm (ITU-T I.371, S137). A caller stays paced until it asks for less, so that no flood returns. */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
@@ -142,7 +139,7 @@ export class RequestPace {
   }
 }
 
-/** The result uses an average, because ten quick statements at once do not make the process busy. */
+/** The result uses an average, because a pool that is exhausted for a moment does not make the process busy. */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

@@ -24,9 +24,11 @@ export type HeldDeletions = {
 };
 
 /**
- * Makes maintenance and sweeps wait, and returns once maintenance and a removal of files that had begun before have ended. The hold is a
- * row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a pooler.
- * @throws ServiceError `conflict` if another backup holds them
+ * Makes maintenance and sweeps wait, and returns once maintenance and a removal of files that had begun before have ended. The
+ * hold is a row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a
+ * pooler.
+ *
+ * @throws ServiceError `conflict` if another backup holds deletions
  */
 export async function holdDeletions(): Promise<HeldDeletions> {
   const { rowCount } = await pool().query(
@@ -84,7 +86,7 @@ async function waitForMaintenance(): Promise<void> {
   }
 }
 
-/** The lock of this statement ends with it. */
+/** The lock ends with the statement. */
 async function mayRemove(): Promise<boolean> {
   const { rows } = await pool().query<{ isFree: boolean }>(`select pg_try_advisory_xact_lock(${REMOVAL_LOCK}) as "isFree"`);
   return rows[0]?.isFree ?? false;

@@ -88,7 +88,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_app_usage");
   });
 
-  it("keeps the output of the 200 Spaces that a user started and that changed last (S137)", async () => {
+  it("keeps, for each user, the output of the 200 Spaces that they started and that changed last (S137)", async () => {
     await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
       select 'space-' || n, 'space', 'owner', 'organization', n, n, '{}', 'static' from generate_series(1, 203) n`);
     await pool().query(`insert into space_runtime (repo_id, owner_id, stage)

@@ -1,7 +1,4 @@
-/**
- * Only these headers are passed on, because browsers apply some headers to the whole origin, and proxies obey others
- * (docs/decisions/077).
- */
+/** Browsers apply some other headers to the whole origin, and proxies obey some others (docs/decisions/077). */
 const ALLOWED: ReadonlySet<string> = new Set([
   // These headers describe the body (RFC 9110 §8, RFC 9530).
   ...["content-type", "content-language", "content-encoding", "content-length", "content-range", "content-location"],

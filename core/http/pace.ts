@@ -1,7 +1,7 @@
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
-const WANTED_BYTES_PER_SECOND = 64 * 1024;
-const WANTED_GRACE_MS = 10_000;
+const CONTENDED_BYTES_PER_SECOND = 64 * 1024;
+const CONTENDED_GRACE_MS = 10_000;
 
 export type Watched = {
   bytes: () => number;
@@ -13,8 +13,9 @@ export type Watched = {
   bytesPerSecond?: number;
   checkEveryMs?: number;
   /** Whether others wait for the slot that this transfer holds. */
-  yields?: (() => boolean) | undefined;
-  wantedGraceMs?: number;
+  mustYield?: (() => boolean) | undefined;
+  /** Like `graceMs`, while others wait for the slot. */
+  contendedGraceMs?: number;
 };
 
 /**
@@ -28,22 +29,22 @@ export function watchPace({
   onTooSlow,
   bytesPerSecond = BYTES_PER_SECOND,
   checkEveryMs = CHECK_EVERY_MS,
-  yields,
-  wantedGraceMs = WANTED_GRACE_MS,
+  mustYield,
+  contendedGraceMs = CONTENDED_GRACE_MS,
 }: Watched): () => void {
   let leftMs = graceMs;
-  let wantedLeftMs = wantedGraceMs;
+  let contendedLeftMs = contendedGraceMs;
   let [passed, checkedAt] = [bytes(), performance.now()];
   const timer = setInterval(() => {
     const [now, at] = [bytes(), performance.now()];
     leftMs = Math.min(graceMs, leftMs + ((now - passed) / bytesPerSecond) * 1_000);
-    wantedLeftMs = Math.min(wantedGraceMs, wantedLeftMs + ((now - passed) / WANTED_BYTES_PER_SECOND) * 1_000);
+    contendedLeftMs = Math.min(contendedGraceMs, contendedLeftMs + ((now - passed) / CONTENDED_BYTES_PER_SECOND) * 1_000);
     if (isWaiting()) {
       leftMs -= at - checkedAt;
-      wantedLeftMs = Math.max(0, wantedLeftMs - (at - checkedAt));
+      contendedLeftMs = Math.max(0, contendedLeftMs - (at - checkedAt));
     }
     [passed, checkedAt] = [now, at];
-    if (leftMs >= 0 && !(wantedLeftMs <= 0 && yields?.())) return;
+    if (leftMs >= 0 && !(contendedLeftMs <= 0 && mustYield?.())) return;
     clearInterval(timer);
     onTooSlow();
   }, checkEveryMs);

@@ -19,15 +19,12 @@ type Options = {
   /** `toOwner` is the new DATABASE_OWNER_URL, if another role owns the database. */
   to: string;
   toOwner?: string | undefined;
-  /** The embedded database must not be started again. */
+  /** False for a copy. After a move, the embedded database must not be started again. */
   isMove: boolean;
   copied?: (table: string, rows: number) => void;
 };
 
-/**
- * Verifies the audit log's chain before and after the copy. If this function throws, the target is empty, unless the copied audit
- * log is flawed.
- */
+/** Verifies the audit log before and after the copy. After an error, the target is empty, unless the copied log is flawed. */
 export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
   loadSettingsFile();
   const targetUrl = toOwner ?? to;

@@ -10,10 +10,7 @@ type Instance = { close(): Promise<void> };
 
 const SERVICE_START_SECONDS = 60;
 
-/**
- * After this, `db()` and `secretKey()` work. Without DATABASE_URL, this uses a running service's embedded database, or starts one
- * until `close()`.
- */
+/** Makes `db()` and `secretKey()` work. Without DATABASE_URL, uses a running service's database or starts one until `close()`. */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();
   if (env().DATABASE_URL) {

@@ -6,7 +6,7 @@ import { rejectionsSeen } from "../telemetry.ts";
 const STOP_MAX_MS = 6_500;
 
 /**
- * A child must not continue alone, because it would keep the port and its claims.
+ * A child must not outlive the supervisor, because it would keep the port and its claims.
  * @param stop after 6.5 seconds, the process ends even if this has not finished
  */
 export function stopOnSignal(stop: () => Promise<void>): void {

@@ -121,10 +121,7 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
   return rowCount ?? 0;
 }
 
-/**
- * Codes without a stored salt depend on the old key. If SECRET_KEY_PREVIOUS is not that key, salts made from it would make the
- * codes useless for good.
- */
+/** Codes without a stored salt depend on the old key. Salts made from any other key would make the codes useless for good. */
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
     throw conflict(

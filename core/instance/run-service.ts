@@ -41,7 +41,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   const isEmbedded = !env().DATABASE_URL;
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  // Processes and machines may share the directory's other contents, so only the database's directory is locked.
+  // Processes and machines may share DATA_DIR, so it is locked only if it contains the database.
   if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
@@ -136,12 +136,12 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Six missed heartbeats (process-lifecycle.ts). */
+/** Six missed calls of `reportAlive`. */
 const SILENT_MS = 30_000;
 
 /**
  * For a worker that runs alone.
- * @param heardAt the time of the worker's last heartbeat
+ * @param heardAt the time of the worker's last message
  */
 async function serveHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
   const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });

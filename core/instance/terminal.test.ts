@@ -15,7 +15,7 @@ test("a log line is readable at a terminal, and cannot control the terminal", as
   expect(format("not JSON")).toBe("not JSON\n");
 });
 
-test("a client's text cannot begin a line or go back on it", async () => {
+test("a client's text cannot begin a line or overwrite one", async () => {
   const format = await makeFormatter();
   const text = "a\r\b\f\\n\nWARN: b\tc";
   const line = format(JSON.stringify({ level: 40, time: 0, msg: text, err: { stack: text } }));

@@ -4,7 +4,7 @@ import { makeLogger, replaceLogger } from "../log.ts";
 
 let formatter: ((line: string) => string) | undefined;
 
-/** Shows only warnings, so that the printed link stays visible. */
+/** Makes the log readable at a terminal. By default it shows only warnings there, so that the printed link stays visible. */
 export async function prepareTerminal({ isDevelopment }: { isDevelopment: boolean }): Promise<void> {
   if (!process.stdout.isTTY) return;
   formatter = await makeFormatter();
@@ -33,12 +33,12 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
-/** Control characters, as they are and in JSON. An escaped backslash is matched too, so that it escapes nothing else. */
+/** Control characters, raw and escaped in JSON. Escaped backslashes match too, so that no match begins with a second half. */
 const CONTROL = /\\(?:u00[01][0-9a-f]|[bfnr\\])|(?!\t)\p{Cc}/gu;
 
 /**
- * Returns a function that formats a JSON line of the log for reading and leaves other lines as they are. Errors quote what clients sent, so
- * it removes control characters, which could change what the terminal shows, and indents all further lines (CWE-150).
+ * Returns a function that formats a JSON line of the log for reading and only cleans other lines. Errors quote what
+ * clients sent, so it replaces control characters, which could change what the terminal shows, and indents all further lines (CWE-150).
  */
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");

@@ -2,8 +2,7 @@ import { env } from "../env.ts";
 import { invalidRequest } from "../errors.ts";
 
 /**
- * The grammar is that of github.com/distribution/reference. An engine that read a name differently could pull from a registry
- * that is not allowed.
+ * The grammar of github.com/distribution/reference. An engine that read a name differently could pull from a forbidden registry.
  */
 type ImageReference = {
   registry: string;

@@ -118,10 +118,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
   };
 }
 
-/**
- * The name contains the port, because two services on one machine must not read each other's cookies, and cookies ignore the
- * port.
- */
+/** The name contains the port, because cookies ignore it, and two services on one machine must not read each other's cookies. */
 function cookieName(name: string): string {
   const { port } = new URL(env().ORIGIN);
   return port ? `${name}-${port}` : name;

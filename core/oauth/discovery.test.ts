@@ -12,11 +12,14 @@ const documents = ["/.well-known/openid-configuration", "/.well-known/oauth-auth
 const read = async (path = documents[0] as string) => (await fetch(world.origin + path)).json();
 
 describe("S106 discovery", () => {
-  test.each([["oidc"], ["oauth2"]] as const)("an independent client accepts the %s document as ours", async (algorithm) => {
-    const issuer = new URL(world.origin);
-    const response = await oauth.discoveryRequest(issuer, { algorithm, ...world.insecure });
-    expect(await oauth.processDiscoveryResponse(issuer, response)).toMatchObject({ issuer: world.origin });
-  });
+  test.each([["oidc"], ["oauth2"]] as const)(
+    "an independent client accepts the %s document as the service's",
+    async (algorithm) => {
+      const issuer = new URL(world.origin);
+      const response = await oauth.discoveryRequest(issuer, { algorithm, ...world.insecure });
+      expect(await oauth.processDiscoveryResponse(issuer, response)).toMatchObject({ issuer: world.origin });
+    },
+  );
 
   test("both documents are the same, and their issuer is the URL they are found under, byte for byte", async () => {
     const [openid, oauth2] = await Promise.all(documents.map(read));

@@ -147,10 +147,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
   }
 }
 
-/**
- * A wrong code does not count as a guess, because somebody else may bring codes to a site's callback, and must not stop all sign-ins there
- * (S56).
- */
+/** A wrong code does not count as a guess, because made-up codes at a site's callback must not stop all sign-ins there (S56). */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";

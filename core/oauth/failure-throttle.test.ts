@@ -70,7 +70,7 @@ describe("S56 guessing", () => {
     expect(inBody.status).toBe(429);
   });
 
-  test("of a public client's codes and refresh tokens counts as well", async () => {
+  test("a public client's refresh token counts as well", async () => {
     world.sendFrom("192.0.2.6");
     const { app } = await prepare(world);
     const statuses = await Promise.all(

@@ -26,7 +26,7 @@ export function guardAgainstGuessing(res: ServerResponse, address: string, clien
   const client = `${network} ${clientId.slice(0, 200)}`;
   const limits = new Map([
     [customer, FAILURES_OF_CUSTOMER],
-    // For IPv4 both keys are the same, and this lower limit replaces the other.
+    // For IPv4 both keys are the same, and this lower limit replaces the first one.
     [network, FAILURES_OF_ADDRESS],
     [client, FAILURES_OF_CLIENT],
   ]);

@@ -147,7 +147,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The engine reads the body as a stream, so the form is sent again as one. */
+/** The engine reads the body as a stream, so the form becomes a stream again. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });

@@ -8,10 +8,7 @@ import { registerTokenExchange } from "./exchange/exchange-token.ts";
 import { closeEngineGaps } from "./provider-internals.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
-/**
- * See ARCHITECTURE.md, Processes. Only the server's module instance creates engines, because a Next bundle has its own
- * request-rows.ts.
- */
+/** Only the server's module instance creates engines, because a Next bundle has its own request-rows.ts (ARCHITECTURE.md). */
 type State = {
   build: () => Promise<Provider>;
   current?: Promise<Provider>;

@@ -68,7 +68,7 @@ describe("S107 the published keys", () => {
     }
   });
 
-  test("of three processes that start together, one creates the pair", async () => {
+  test("are created by one of three processes that start together", async () => {
     await pool().query("DELETE FROM signing_key");
     const loaded = await Promise.all([loadSigningKeys(), loadSigningKeys(), loadSigningKeys()]);
     expect(await db().signingKey.count()).toBe(2);

@@ -43,7 +43,7 @@ export async function findEngineSession(id: string): Promise<Payload | undefined
   return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
 }
 
-/** The user has signed out and in again since the engine's session began. */
+/** True if the user has signed out and in again since the engine's session began. */
 async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId }: Payload): Promise<boolean> {
   if (typeof siteSessionId !== "string" || (await siteSessionOf(ctx))?.id === siteSessionId) return false;
   const { rowCount } = await pool().query({

@@ -4,14 +4,10 @@ import { db } from "../db.ts";
 import { isTrustedAddress, plainAddress, sentOnBehalfOf } from "../http/client-address.ts";
 import { log } from "../log.ts";
 
-/**
- * Behind a proxy that is not in TRUST_PROXY, all users count as one client, and one user's wrong passwords throttle everybody.
- */
+/** Behind a proxy that is not in TRUST_PROXY, all users count as one client, so one user's wrong passwords throttle all. */
 export type UntrustedProxy = {
   address: string;
-  /**
-   * Whether the address is on this machine or in a private network. Any other may belong to a client that sends a false header.
-   */
+  /** On this machine or in a private network. Any other address may belong to a client that sends a false header. */
   isNear: boolean;
   seenAt: Date;
 };

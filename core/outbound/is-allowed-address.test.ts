@@ -82,14 +82,14 @@ const forms = {
 
 describe("S118 an IPv6 address that embeds an IPv4 address", () => {
   test.each(Object.entries(forms).flatMap(([form, all]) => all.map((address) => [form, address])))(
-    "is refused if that one is private (%s): %s",
+    "is refused if the IPv4 address is private (%s): %s",
     (_form, address) => {
       expect(isAllowedAddress(address)).toBe(false);
     },
   );
 
   test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2606:4700::5efe:8.8.8.8"])(
-    "is allowed if that one is public: %s",
+    "is allowed if the IPv4 address is public: %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(true);
     },
@@ -109,7 +109,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
   });
 
   test.each(["::8.8.8.8", "::ffff:0:8.8.8.8", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"])(
-    "is refused even if that one is public, in a form that is not used: %s",
+    "is refused in a form that is not used, even if the IPv4 address is public: %s",
     (address) => {
       expect(isAllowedAddress(address)).toBe(false);
     },
@@ -117,7 +117,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
 });
 
 describe("S119 what the operator allows", () => {
-  test("is allowed, in each form that stands for it, and nothing beside it", () => {
+  test("is allowed in each form that stands for it, and no other address is", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16, 127.0.0.1, fd00:1::/32" });
     for (const address of ["10.1.0.0", "10.1.255.255", "127.0.0.1", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "fd00:1::5"])
       expect(isAllowedAddress(address), address).toBe(true);

@@ -27,7 +27,7 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/** Other IPv6 space is unassigned, and overlay networks use it. */
+/** No public address is outside this range, but overlay networks use other ranges. */
 const globalUnicast = parseCIDR("2000::/3");
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments

@@ -58,7 +58,7 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
   return secured;
 }
 
-/** Ends a connection whose host sends tickets or new keys without end (S137). TLS reads them itself, so no limit of a response counts them. */
+/** Ends a connection with endless tickets or new keys (S137). TLS reads these itself, so no limit of a response counts them. */
 function limitTlsMessages(secured: TLSSocket, socket: Socket): void {
   const end = () => secured.destroy(Object.assign(new Error("the host sends too many TLS messages"), { code: "EPROTO" }));
   let tickets = 0;

@@ -17,10 +17,7 @@ const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 /** Without a limit, a host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
-/**
- * For headers and framing, besides twice the body. The parser skips any number of empty lines, and of bytes in a chunk's extension
- * (S137).
- */
+/** For headers and framing, besides twice the body. The parser skips empty lines and chunks' extensions of any size (S137). */
 const CARRIED_OWN_BYTES_MAX = 128 * 1024;
 /** Each piece of a response has a cost of its own, however small it is. This many tiny pieces cost a few milliseconds (S137). */
 const PIECES_MAX = 4_096;
@@ -170,7 +167,7 @@ function clientOver(socket: Socket, { origin }: Target): Client {
 }
 
 /**
- * A Map, because no name collides with an inherited property.
+ * In a Map, no name collides with an inherited property.
  * @param raw names and values in turn
  */
 function headersOf(raw: string[]): Record<string, string> {
@@ -209,10 +206,7 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
-/**
- * Ends a response that arrives in very many tiny pieces. Pieces are counted where they arrive, because a reader gets several of
- * them joined.
- */
+/** Ends a response of very many tiny pieces. They are counted where they arrive, because a reader gets several of them joined. */
 function limitPieces(incoming: Readable): void {
   const { push } = incoming;
   let [pieces, bytes] = [0, 0];
@@ -225,7 +219,6 @@ function limitPieces(incoming: Readable): void {
   };
 }
 
-/** The incoming body, decompressed if necessary. */
 export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
   const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
   if (!decoder) return incoming;

@@ -1,7 +1,4 @@
-/**
- * All requests to addresses that somebody else chose must use this folder (S117–S121). An error other than OutboundFailure is a
- * bug of this service.
- */
+/** Requests to addresses that others chose must use this folder (S117–S121). Errors other than OutboundFailure are bugs. */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;

@@ -57,7 +57,7 @@ async function askTrusting(host: string, at = port): Promise<OutboundResult & { 
 }
 
 describe("TLS", () => {
-  test("trusts NODE_EXTRA_CA_CERTS; names the host to the server and checks the certificate for it", async () => {
+  test("trusts NODE_EXTRA_CA_CERTS, tells the server the host's name, and checks that the certificate is for it", async () => {
     const named = await askTrusting("localhost");
     expect(named).toMatchObject({ outcome: "answered", timings: { tlsMs: expect.any(Number) } });
     expect(JSON.parse(named.text ?? "")).toEqual({ host: `localhost:${port}`, sni: "localhost" });

@@ -23,8 +23,7 @@ export function batched<Key, Found>(
   async function runBatch(batch: Waiting<Key, Found>[]): Promise<void> {
     inProgress++;
     try {
-      // The lookup is for several callers, so it must not count against the one that happened to start it, or wait behind that
-      // caller's requests (S137).
+      // The lookup is for several callers, so it must not count against the first, or wait behind that caller's requests (S137).
       const found = await requestContext.exit(() => findAll(batch.map(({ key }) => key)));
       for (const [at, { resolve }] of batch.entries()) resolve(found[at] as Found);
     } catch (error) {

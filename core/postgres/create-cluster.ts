@@ -97,7 +97,7 @@ export async function prepareDatabase(
     const roles = new Set(rows[0]?.roles);
     const login = (password: string) => `login password ${client.escapeLiteral(password)}`;
     if (!roles.has(OWNER_ROLE)) await client.query(`create role ${OWNER_ROLE} ${login(passwords.owner)}`);
-    // The role's password is in a separate file, which a restored backup may lack.
+    // The password is set again, because its file may be missing in a restored backup.
     const verb = roles.has(SERVICE_ROLE) ? "alter" : "create";
     await client.query(`${verb} role ${SERVICE_ROLE} ${login(passwords.service)}`);
     if (!rows[0]?.hasDatabase) await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);

@@ -9,7 +9,7 @@ const searches = fairQueue({ name: "database_searches", slots: 4 });
 
 /**
  * For a search that no index bounds.
- * @throws ServiceError `unavailable` if it, or the searches before it, took too long
+ * @throws ServiceError `unavailable` if the search, or the searches before it, took too long
  */
 export const inSearch = <T>(read: (tx: Db) => Promise<T>): Promise<T> => searches.run(() => inSearchTime(read));
 

@@ -2,10 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { pool, withConnection } from "../db.ts";
 import { batched } from "./batched.ts";
 
-/**
- * A table whose rows are work (docs/decisions/008). A worker claims rows for the length of a lease, and records outcomes only
- * under its claim.
- */
+/** The rows are work (docs/decisions/008). A worker claims them for a lease, and records outcomes only under its claim. */
 export type LeasedTable = {
   name: string;
   /** The column that `claimRows` returns as `id`. */
@@ -63,9 +60,7 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
 
 /** The strings are SQL about a row (decision 072). The table has a column `served_at`. */
 type Share = {
-  /**
-   * The user or organization that the work is for. Open rows need an index by this and `due_at`, and one by this and `served_at`.
-   */
+  /** The user or organization that the work is for. Open rows need an index by this and `due_at`, and by this and `served_at`. */
   party: string;
   /** One slot is reserved for work that ends soon. If a table has both kinds, each kind needs an index by party and `due_at`. */
   isShort: string;
@@ -80,7 +75,7 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** The parties that have waited longest, of those without a running row. */
+/** Of the parties without a running row, this many are considered: those that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /** Claims of a table are made one at a time, so that two workers do not both give a party its last slot. */

@@ -96,7 +96,7 @@ describe("migrate", () => {
     );
   });
 
-  it("undoes a migration that fails, keeps the ones before it, and applies it once it is repaired", async () => {
+  it("undoes a failed migration, keeps the earlier migrations, and applies the failed one once it is repaired", async () => {
     write("2_second", "create table c (); select nothing from nowhere");
     await expect(migrate(url, readMigrations(folder))).rejects.toThrow(/2_second failed: relation "nowhere" does not exist/);
     expect(await recorded()).toMatchObject([{ migration_name: "1_first" }]);

@@ -72,7 +72,7 @@ export async function applyMigrations(client: pg.Client, migrations: Migration[]
     await run(client, { ...migration, sql: migration.sql.replace(INDEX_CONCURRENTLY, "$<before>$<after>") });
 }
 
-/** `create index concurrently` waits for all other sessions. If one of them waits for the lock, both wait forever. */
+/** Tries repeatedly, because `create index concurrently` waits for all other sessions, also for one that waits for the lock. */
 async function waitForOthers(client: pg.Client): Promise<void> {
   const isMine = async () => {
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [PRISMA_LOCK]);

@@ -30,7 +30,7 @@ const sqlTypes: Record<string, string> = {
 
 const source = readFileSync(join(import.meta.dirname, "../../prisma/schema.prisma"), "utf8");
 
-/** Unknown syntax results in a column without a type, and a failure. */
+/** Unknown syntax results in a column without a type, so a test fails. */
 function readSchema(): Record<string, Table> {
   const models = [...source.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, name = "", body = ""]) => ({
     name,

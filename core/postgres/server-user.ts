@@ -15,7 +15,8 @@ const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL:
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. With CAP_DAC_OVERRIDE, the user can read a checkout below root's own directory.
+ * PostgreSQL refuses to run as root, so another user runs it. With CAP_DAC_OVERRIDE, this user can read a checkout below root's
+ * own directory.
  * @param programs files that the user must be able to read
  * @param dataDir a directory that the user must be able to traverse
  */

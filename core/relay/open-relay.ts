@@ -44,7 +44,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // An app opened the relay, so anybody with the app's URL could reach the user's program. The user gets a new URL.
+    // Anybody with the app's URL could reach the user's program, so the user gets a new URL.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
       // The relay stays bound to the token that opened it, unless that token has ended.

@@ -18,8 +18,7 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD_FROM_HANDLER.test(key)) return false;
-    // A browser repeats the password that a user once entered for git. Other clients may send credentials that are not for this
-    // service.
+    // A browser repeats the password that a user once entered for git. Other clients may send credentials to the handler.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });

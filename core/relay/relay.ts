@@ -25,10 +25,10 @@ export const RECORDED_BODY_MAX_BYTES = 64 * 1024;
 /** Less than the 15 seconds of a delivery (S120). */
 export const ANSWER_WAIT_MS = 14_000;
 
-/** The payload is a relay's ID. After a change of the relay or the listener, the mark follows. */
+/** The payload is a relay's ID, with `LISTENER_MARK` appended if the relay or its listener changed. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/** The payload of both channels is a request's ID. The first is for a waiting caller, the second for a delivery. */
+/** The payload is the ID of a request that a caller waits for. */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 

@@ -21,10 +21,7 @@ type AskOptions<Answer> = {
 
 const IDLE_MAX_MS = 60_000;
 
-/**
- * For work that hostile input can make very slow, such as rendering Markdown. However much one caller sends, others wait for at
- * most one of its turns (S137).
- */
+/** Hostile input can make work such as rendering Markdown very slow. Others wait for at most one turn of the sender (S137). */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
   /** Contains starting subprocesses too. The last one is used next. */
@@ -81,9 +78,7 @@ type SubprocessLimits = {
   niceness?: number;
 };
 
-/**
- * `too much`: the work needs too much time or memory, and would again. `too large`: the work threw, which counts as input that is too large. `busy`: retry.
- */
+/** `too much`: the work always needs too much time or memory. `too large`: the work threw an error. `busy`: retry. */
 export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
 
 /** The system or the operator sends these signals. No question causes them. */

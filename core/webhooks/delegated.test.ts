@@ -45,7 +45,7 @@ const settle = async () => {
   while (await settleEndedDelegations());
 };
 
-it("S129 H1 a webhook of an app with only `webhooks` and no organization never carries a private event, before or after the grant ends", async () => {
+it("S129 a webhook of an app with only `webhooks` and no organization never carries a private event, before or after the grant ends", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "read"]]);
   const secret = await someRepo(oper, { owner: org.name, isPrivate: true });
@@ -109,7 +109,7 @@ it("S129 H1 a webhook of an app with only `webhooks` and no organization never c
   expect(await receivers(secret, org.id)).toEqual(["app", "granted", "alices"]);
 });
 
-it("H1 the last user or app to change a webhook is responsible for it; no app changes what another app created", async () => {
+it("the last user or app to change a webhook is responsible for it; no app changes what another app created", async () => {
   const alice = await signedInPerson("alice");
   const repo = await someRepo(alice, { isPrivate: true });
   const watched = [{ type: "user" as const, name: alice.username }];
@@ -136,7 +136,7 @@ const spec = (spaceId?: string) => ({
   ...{ command: ["cat", "README.md"], arguments: [], environment: {}, flavor: "cpu-basic", network: false, labels: {} },
 });
 
-it("H2 only users who may read a Space's files can name it in a run, a schedule or a webhook's job", async () => {
+it("only users who may read a Space's files can name it in a run, a schedule or a webhook's job", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "read"]]);
   const [mine, shared] = [
@@ -222,7 +222,7 @@ it("S114 when a grant ends, its webhooks are disabled, its schedules pause, and 
   expect(kinds.map(({ type }) => type).sort()).toEqual(["job.cancel", "relay.close", "scheduled_job.suspend", "webhook.suspend"]);
 });
 
-it("H2 a run does not begin if its grant ends while it is claimed, and gets no files if its token lost access to the Space", async () => {
+it("a run does not begin if its grant ends while it is claimed, and gets no files if its token lost access to the Space", async () => {
   const alice = await signedInPerson("alice");
   const space = await someRepo(alice, { type: "space", sdk: "node", isPrivate: true });
   const token = await appToken(alice, ["jobs", "read-repos"]);

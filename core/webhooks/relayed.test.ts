@@ -167,7 +167,7 @@ it("S129 a waiting delivery is not handed over once the webhook's owner may no l
   expect(handed).toEqual([]);
 });
 
-it("S129 the permission is checked again for deliveries of a worker that was killed too", async () => {
+it("S129 the permission is checked again also for deliveries of a killed worker", async () => {
   const grace = await signedInPerson("grace");
   const organization = await organizationOf(grace, [[ada, "read"]]);
   const { relay, webhookId } = await relayed("killed");

@@ -13,13 +13,12 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export const attemptOutcomes = [
   /** A 2xx response, or a run that exited with 0. */
   "delivered",
-  /** Any other response, or a run that exited with another code. */
+  /** Any other response, or a run that exited with another code or was cancelled. */
   "rejected",
   /** No response, or a runner that could not run the job. */
   "unreachable",
   /** The service refused to send, because the address, port or scheme is not allowed (S117), or the secret cannot be read. */
   "blocked",
-  /** The owner can no longer read the repository (S129). */
   "withheld",
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];

@@ -97,8 +97,7 @@ export async function watchingWebhooks(
 const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.payload->'movedTo'->'owner'->>'id' END)`;
 
 /**
- * The webhook must be able to read the repository as it was at the event and as it is now (S129). `r` is the event's repository,
- * left-joined.
+ * The webhook must be able to read the repository of the event as it was then and as it is now (S129). `r` is left-joined.
  * @param movedTo SQL of the new owner
  */
 function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {
@@ -111,9 +110,6 @@ export function mayReceive(movedTo: Prisma.Sql = movedToOwner): Prisma.Sql {
   return Prisma.sql`(${isInForce} AND ${mayReadEvent(movedTo)})`;
 }
 
-/**
- * For a few rows, planning `mayReceive` takes longer than the rest of the query. This condition decides the common cases, and is
- * NULL where `mayReceive` must decide.
- */
+/** Planning `mayReceive` takes long. This condition decides the common cases, and is NULL where `mayReceive` must decide. */
 export const mayReceiveIfPlain: Prisma.Sql = Prisma.sql`(CASE WHEN w.delegation_id IS NULL
   AND (NOT e.is_private OR w.owner_id = e.owner_id) AND (r.id IS NULL OR NOT r.is_private OR w.owner_id = r.owner_id) THEN ${hasOwner} END)`;

@@ -19,7 +19,7 @@ export async function expectAccessible(page: Page): Promise<void> {
       expect.soft(overflow, `pixels beyond the right edge of ${at}`).toBe(0);
       if (width === WIDTHS[0]) expect.soft(await findViolationsOfStructure(page), at).toEqual([]);
     }
-    expect.soft(await findColourViolations(page), at).toEqual([]);
+    expect.soft(await findColorViolations(page), at).toEqual([]);
   });
 }
 
@@ -58,9 +58,9 @@ function endAnimations(): void {
 
 type Found = { id: string; help: string; nodes: { html: string; target: unknown }[] };
 
-const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 /** Colors are checked separately. React may replace the title while axe runs. */
-const CHECKED_APART = [...COLOUR_RULES, "document-title"];
+const CHECKED_APART = [...COLOR_RULES, "document-title"];
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Evaluates axe as an expression, which no content security policy forbids. */
@@ -89,7 +89,7 @@ const decided = new Set<string>();
 /** How many texts of one look axe may examine: if axe cannot decide one text, it may be able to decide the next. */
 const MOST_OF_A_LOOK = 3;
 
-async function findColourViolations(page: Page): Promise<Found[]> {
+async function findColorViolations(page: Page): Promise<Found[]> {
   readSharedLooks();
   const fresh = (await page.evaluate(readLooks)).filter((look) => !decided.has(look));
   if (fresh.length === 0) return [];
@@ -111,7 +111,7 @@ async function findColourViolations(page: Page): Promise<Found[]> {
         unclear: asked.filter(({ elements }) => elements.every((element) => undecided.has(element))).map(({ look }) => look),
       };
     },
-    { rules: COLOUR_RULES, fresh, most: MOST_OF_A_LOOK },
+    { rules: COLOR_RULES, fresh, most: MOST_OF_A_LOOK },
   );
   // If a look fails, nothing is recorded, so that it fails on every page.
   if (found.length === 0) shareLooks(fresh.filter((look) => !unclear.includes(look)));

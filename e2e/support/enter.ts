@@ -3,7 +3,7 @@ import type { Person } from "./sign-in-page.ts";
 
 type Account = Pick<Person, "username" | "password">;
 
-/** Each worker fetches these once, because they are the same for everybody. */
+/** Each worker reads the form once, because it is the same for everybody. */
 type SignInForm = { url: string; fields: Record<string, string> };
 let form: Promise<SignInForm> | undefined;
 

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 
-/** Disables the scripts of one origin, for stories with a site in the browser that needs JavaScript itself. */
+/** Disables the scripts of one origin only. Other sites that a story visits need theirs. */
 export async function withoutScriptsAt(page: Page, origin: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   session.on("Fetch.requestPaused", ({ requestId, responseStatusCode, responseHeaders = [], responseErrorReason }) => {

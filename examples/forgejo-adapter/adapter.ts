@@ -66,7 +66,7 @@ function isSigned(secret: string, body: Buffer, signature: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The forge never retries, so this adapter does. The service counts an event once. */
+/** The forge never retries, so this adapter does. The service records an event only once. */
 async function post(settings: Settings, path: string, type: string, body: unknown): Promise<{ status: number; text: string }> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(settings.serviceUrl + path, {
@@ -82,7 +82,7 @@ async function post(settings: Settings, path: string, type: string, body: unknow
   }
 }
 
-/** No webhook of the forge reports that a repository was renamed or made private, so the service records the differences as events. */
+/** Reports all repositories, because no webhook says that one was renamed or made private. The service records the differences as events. */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {
     const response = await fetch(`${settings.forgeUrl}/api/v1/repos/search?limit=50&page=${page}`, {

@@ -50,7 +50,7 @@ export function takePending(c: Context, state: string): Pending | undefined {
   return found;
 }
 
-/** A new session ID makes an ID worthless that was planted in the browser beforehand (session fixation). */
+/** The session ID is new, because somebody may have planted the previous one in the browser (session fixation). */
 export function signIn(c: Context, signedIn: SignedIn): void {
   const { pending = new Map() } = findSession(c) ?? {};
   endSession(c);

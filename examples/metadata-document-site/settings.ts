@@ -34,7 +34,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-// The default is not `localhost`, where the service runs in a demo, because the browser would share cookies between both.
+// The default is not `localhost`, where the service runs in a demo, because browsers share cookies between the ports of a host.
 export function siteHost(environment: NodeJS.ProcessEnv): string {
   return environment.SITE_HOST ?? "127.0.0.1";
 }

@@ -46,7 +46,7 @@ async function receive(request, response) {
   } catch {
     return respond(400, "This is not JSON.");
   }
-  // Without a secret, anybody may send anything, and the page shows these three.
+  // The page shows these values, so they must be texts. Without a secret, anybody may send anything.
   const shown = [payload?.event?.scope, payload?.event?.action, payload?.repo?.name ?? ""];
   if (shown.some((text) => typeof text !== "string")) return respond(400, "This is not the payload of a webhook.");
   received.unshift({ id, at: new Date(), payload });

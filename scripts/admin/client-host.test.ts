@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 describe("client-host", () => {
-  test("blocks, allows, lists and removes", async () => {
+  test("blocks and allows hosts, and lists and removes the rules", async () => {
     expect(await admin("block", "--host", "https://Evil.example/client", "--note", "phishing")).toEqual({
       exitCode: 0,
       json: { host: "evil.example", rule: "block", revoked_consents: 0 },

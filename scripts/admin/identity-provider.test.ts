@@ -8,7 +8,7 @@ afterAll(() => issuer.stop());
 
 const admin = (...args: string[]) => adminLine("identity-provider", ...args);
 
-test("identity-provider add, list, disable, enable, remove", async () => {
+test("an identity provider is added, listed, disabled, enabled and removed", async () => {
   const client = ["--client-id", "us", "--client-secret", "a secret"];
   const add = (slug: string, ...more: string[]) => admin("add", "--slug", slug, "--name", "Acme", ...client, ...more);
   const redirect_uri = "http://localhost:3000/login/with/acme/callback";

@@ -4,7 +4,7 @@ import { db } from "#core/db.ts";
 import { sealMail } from "#core/mail/kept-mail.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("inference-provider add, list, remove; the key is never printed, and is encrypted in the database", async () => {
+test("an inference provider is added, listed and removed; its key is never printed, and is encrypted in the database", async () => {
   const key = "sk-a-key-of-the-operators-9876";
   const models = ["--model", "tide/small=upstream/tide", "--model", "plain"];
   const added = await admin(
@@ -54,7 +54,7 @@ test("inference-provider add, list, remove; the key is never printed, and is enc
   expect((await admin("inference-provider", "remove", "--name", "Next%")).exitCode).toBe(1);
 });
 
-test("user list, disable, enable; mail test", async () => {
+test("users are listed, disabled and enabled, and a test email is queued", async () => {
   const ada = await signedInPerson("ada");
   await signedInPerson("bea", { isOperator: true });
   const found = await admin("user", "list", "--search", ada.username.slice(0, -2).toUpperCase());

@@ -5,7 +5,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("org list, set-plan, delete", async () => {
+test("an organization is listed, gets another plan, and is deleted", async () => {
   const ada = await signedInPerson();
   const { id, name } = await organizationOf(ada);
   const { app } = await createApp(

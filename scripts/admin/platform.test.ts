@@ -5,7 +5,7 @@ import { findPlatform } from "#core/hub/platforms/platform.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("platform create, list, rotate, revoke", async () => {
+test("a platform is created and listed, gets a new token, and is revoked", async () => {
   const name = freshName("forge");
   const source = `https://${name}.example`;
   const { json: made } = await admin("platform", "create", "--name", name, "--source", source);

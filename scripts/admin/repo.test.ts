@@ -3,7 +3,7 @@ import { freshName, signedInPerson } from "#core/accounts/testing/people.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("repo list, move, delete", async () => {
+test("a repository is listed, moved and deleted", async () => {
   const ada = await signedInPerson();
   const { id, fullName } = await someRepo(ada, { type: "dataset", isPrivate: true });
   const to = `${ada.username}/${freshName("moon")}`;

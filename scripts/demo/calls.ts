@@ -34,7 +34,7 @@ export function callAs(username: string, origin: string, { name, scopes }: { nam
 }
 
 /** A webhook stops when the token that created it expires, so this token does not expire. */
-export function callToMakeWebhooks(username: string, origin: string): Promise<Caller> {
+export function callForWebhooks(username: string, origin: string): Promise<Caller> {
   return callWith(["--user", username, "--scopes", "webhooks read-repos", "--name", "Webhook setup"], origin);
 }
 

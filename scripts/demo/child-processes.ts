@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 /** When one process ends, the demo ends. The service's own supervisor restarts its processes. */
 export class ChildProcesses {
-  /** 0 after a requested stop. Otherwise not 0: the exit code of the child that ended by itself, or 1. */
+  /** 0 after a requested stop. If a child ended by itself: its exit code, or 1 if that is 0. */
   exitCode = 0;
   readonly #children: ChildProcess[] = [];
   readonly #over = new AbortController();

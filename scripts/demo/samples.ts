@@ -73,7 +73,7 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
 
 const logoPath = (name: string): string => join(import.meta.dirname, "logos", `${name}.png`);
 
-/** Another host than the service's `localhost`, because the browser would share cookies between both. */
+/** Another host than the service's `localhost`, because browsers share cookies between the ports of a host. */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { repoApiPath, repoPath } from "@keyhook/sdk";
 import { env } from "#core/env.ts";
-import { type Caller, callAs, callToMakeWebhooks } from "./calls.ts";
+import { type Caller, callAs, callForWebhooks } from "./calls.ts";
 import type { Notes } from "./describe-demo.ts";
 import { commitsOn, pushCommits } from "./sample-commits.ts";
 import { type SampleRepo, sampleCollection, sampleDiscussion, sampleLikes, sampleRepos } from "./sample-repos.ts";
@@ -12,13 +12,13 @@ const REPO_SCOPES = "read-repos write-repos manage-repos";
 const HUB_SCOPES = `${REPO_SCOPES} write-discussions write-collections`;
 const DOMAINS = ["repo", "discussion"];
 
-/** Call first, so that the receiver gets all later events. */
+/** Call before the repositories are created, so that the receiver gets their events. */
 export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: string): Promise<void> {
   for (const { key, by, name, api, path, watched } of sampleWebhooks) {
     // The key contains the URL, because another port is another receiver.
     const url = `${receiverUrl}${path}`;
     await notes.once("webhooks", `${key} ${url}`, async () => {
-      const call = await callToMakeWebhooks(by, origin);
+      const call = await callForWebhooks(by, origin);
       await call("POST", api, { name, url, watched, domains: DOMAINS, secret: notes.made.webhookSecret });
       return true;
     });
@@ -49,7 +49,7 @@ export async function seedSpace(notes: Notes, origin: string): Promise<void> {
   });
   const url = `${origin}${repoPath("space", fullName)}/app/`;
   await notes.once("webhooks", `space ${url}`, async () => {
-    const call = await callToMakeWebhooks(owner, origin);
+    const call = await callForWebhooks(owner, origin);
     await call("POST", "/api/settings/webhooks", { name: "Post Box", url, watched, domains: DOMAINS, secret });
     return true;
   });

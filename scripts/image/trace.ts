@@ -23,7 +23,7 @@ async function traceSources(root: string): Promise<string[]> {
       conditions: ["node", "import"],
       // Next's own trace contains the files of its server that run in production.
       ignore: ["compiled/next-server", "docs", "server/dev"].map((folder) => `node_modules/next/dist/${folder}/**`),
-      // If the system allows few open files, some files of a large package would otherwise seem to be missing.
+      // Opens one file at a time: if the system allows few open files, some files of a large package would seem to be missing.
       readFile: async (path) => {
         if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
         const content = readFileSync(path);

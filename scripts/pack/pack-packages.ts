@@ -161,7 +161,7 @@ function compile({ source, out, sdkTypes }: Compiled): void {
         typeRoots: [join(ROOT, "node_modules/@types")],
         rootDir: source,
         outDir: out,
-        // Without this, the compiler would compile the workspace's SDK into this package again.
+        // Without this, the compiler would compile the workspace's SDK into this package too.
         ...(sdkTypes && { paths: { "@keyhook/sdk": [sdkTypes] } }),
       },
       include: [],

@@ -31,7 +31,7 @@ export function generateClient(step) {
   );
 }
 
-/** Other files of the web process are not built. */
+/** Only these sources are built. The web process runs its other files as they are. */
 const pages = {
   stamp: `${process.env.NEXT_DIST_DIR || ".next"}/keyhook-built`,
   sources: [
@@ -50,7 +50,7 @@ const pages = {
   isSource: (path) => !/(^|\/)(node_modules|testing)$|\.test\.tsx?$|^core\/generated\/\./.test(path),
 };
 
-/** The form of one machine's page may be sent to another machine (docs/decisions/104). The key here is public and not used at run time. */
+/** The IDs of forms depend on this key, so builds of the same sources have the same key (docs/decisions/104). It is not used at run time. */
 export function buildPages(step) {
   return once(step, pages, "building the pages (next build)", async (sources) => {
     const NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(sources, "hex").toString("base64");

@@ -52,7 +52,7 @@ describe("the image", () => {
     for (const tool of ["/usr/local/lib/node_modules", "/usr/local/include", "/opt/yarn*"]) expect(stages.system).toContain(tool);
   });
 
-  it("can get a registry from the build's environment, which no layer contains", () => {
+  it("can be built with another npm registry, which no layer contains", () => {
     expect(stages.build).toContain("\nARG NPM_CONFIG_REGISTRY\n");
     expect(dockerfile.replace(/^#.*$/gm, "").match(/REGISTRY/g)).toHaveLength(1);
     expect(read(".npmrc")).toContain("omit-lockfile-registry-resolved=true");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importFault, importFaults } from "./import-rules.ts";
 
-/** A rule that matches nothing looks the same as a repository without mistakes. */
+/** Without these examples, a rule that matches nothing would look the same as a repository without mistakes. */
 const forbidden = [
   ["core/accounts/a.ts", "next/headers"],
   ["core/accounts/a.ts", "react"],

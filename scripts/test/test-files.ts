@@ -28,7 +28,7 @@ export function testFiles(): Record<TestKind, string[]> {
   return files;
 }
 
-/** A module with more imports only assembles other modules. */
+/** A module with more imports than this only assembles other modules. */
 const NEAR_IMPORTS_MAX = 12;
 
 /** A near file imports a changed file, is in the changed file's folder, or is named after the file or the folder. */

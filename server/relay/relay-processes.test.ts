@@ -118,7 +118,7 @@ test("while the database is unavailable a caller is told so, and a listener reco
   await vi.waitFor(async () => expect((await fetch(`${direct}/again`, { method: "POST", body: "x" })).status).toBe(200), SOON);
 });
 
-test("a killed web process loses nothing: through the proxy its listener continues with the other one, and runs nothing twice", async () => {
+test("after a web process was killed, its listener continues through the proxy with the other process, and handles every request once", async () => {
   const ada = await someone();
   const states: RelayState["kind"][] = [];
   const handled: string[] = [];

@@ -183,7 +183,7 @@ test("a newer listener takes over, and the older one is notified and ends", asyn
   expect((await send(first.url)).body.toString()).toBe("second");
 });
 
-test("requests of a dead listener go to the next one, and to nobody while it lives", async () => {
+test("a request that a listener has taken goes to the next listener once the first is dead", async () => {
   const ada = await someone();
   const first = new AbortController();
   const { relay } = await ada.client.relays.open("laptop");
@@ -211,7 +211,7 @@ test("requests of a dead listener go to the next one, and to nobody while it liv
 });
 
 describe("S141 what an attacker may try", () => {
-  test("an answer is never a page, a script, a cookie or a redirect of ours", async () => {
+  test("a response is never a page, a script, a cookie or a redirect of this service", async () => {
     const ada = await someone();
     const { url } = await listening(ada, ({ path }) => ({
       status: path === "/redirect" ? 302 : 200,
@@ -278,7 +278,7 @@ describe("S141 what an attacker may try", () => {
     }
   });
 
-  test("cookies and tokens of ours are not passed on", async () => {
+  test("cookies and tokens of this service are not passed on", async () => {
     const ada = await someone();
     const told: string[] = [];
     const { url } = await listening(ada, ({ headers }) => {

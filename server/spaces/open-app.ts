@@ -41,7 +41,7 @@ function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): str
     .digest("base64url");
 }
 
-/** An answer counts for all connections of one visitor, or of all visitors of an open Space. */
+/** For this long, an answer counts for all connections of one visitor, or of all visitors of an open Space. */
 const ANSWER_MS = 2_000;
 const answers = new Map<string, Promise<boolean>>();
 
@@ -67,7 +67,7 @@ async function byToken(authorization: string): Promise<Actor> {
 const TRUST_MS = 5_000;
 
 /**
- * Streams and WebSockets last, and access to a Space changes.
+ * A stream or a WebSocket may outlast its visitor's access to the Space.
  * @param mayStay ends the visit with false or a ServiceError, and is called again after any other error
  * @returns a function that stops checking
  */

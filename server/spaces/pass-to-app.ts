@@ -98,8 +98,8 @@ export async function passSocketToApp(
     bytes: () => (socket as Socket).bytesRead + (socket as Socket).bytesWritten,
     isWaiting: () => true,
     graceMs: Number.POSITIVE_INFINITY,
-    wantedGraceMs: keptMs,
-    yields: requestContext.getStore()?.yields,
+    contendedGraceMs: keptMs,
+    mustYield: requestContext.getStore()?.mustYield,
     onTooSlow: () => socket.destroy(),
   });
   socket.once("close", stopWatching);

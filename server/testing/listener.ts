@@ -1,6 +1,6 @@
 import { createClient, listenToRelay } from "@keyhook/sdk";
 
-/** The response has the process's ID. If the fourth argument is `hold`, there is no response. */
+/** The response is the process's ID. If the fourth argument is `hold`, there is no response. */
 const [baseUrl = "", token = "", name = "", holds] = process.argv.slice(2);
 await listenToRelay(createClient({ baseUrl, token }), {
   name,

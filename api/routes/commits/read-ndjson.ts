@@ -15,14 +15,14 @@ const LINES_MAX = 2 * OPERATIONS_MAX;
 /** After this time without data, the sender counts as disconnected. */
 const SILENCE_MAX_MS = 60_000;
 /** How long a sender slower than 64 KiB per second may keep a slot for which others wait. */
-const WANTED_GRACE_MS = 60_000;
+const CONTENDED_GRACE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
 
 /**
  * Keeps only one line in memory, which counts like a body that is kept as a whole (S137).
- * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` for a slow or busy sender
+ * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` if data is slow or too much
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();
@@ -83,9 +83,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
     bytes: () => received,
     isWaiting: () => giveUp !== undefined,
     graceMs: SILENCE_MAX_MS,
-    // `yields` is read at each check, because the commit gets its slot only after the first line.
-    yields: () => request?.yields?.() ?? false,
-    wantedGraceMs: WANTED_GRACE_MS,
+    // `mustYield` is read at each check, because the commit gets its slot only after the first line.
+    mustYield: () => request?.mustYield?.() ?? false,
+    contendedGraceMs: CONTENDED_GRACE_MS,
     onTooSlow: () => {
       isSlow = true;
       giveUp?.();

@@ -504,24 +504,24 @@ describe("names", () => {
   });
 });
 
-describe("requests that git would not send", () => {
+describe("a request that git would not send", () => {
   const good = () => command("refs/heads/side", head);
   test.each<[string, () => Sent]>([
     ["no length", () => ({ body: Buffer.from("zzzz") })],
     ["an impossible length", () => ({ body: Buffer.from("0003") })],
     ["a length that does not match", () => ({ body: Buffer.from("00ffabc") })],
-    ["a line that is not a command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
+    ["a line that is no command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
     ["a signed push", () => ({ body: Buffer.concat([pktLine("push-cert\0x"), Buffer.from("0000")]) })],
     ["a longer hash", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
     ["the same ref twice", () => ({ body: pushBody([good(), good()]) })],
     ["another type", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
     ["another encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
-  ])("S51 %s", async (_, sent) => {
+  ])("S51 is refused if it has %s", async (_, sent) => {
     expect((await send(sent())).status).toBe(400);
     await expectUntouched();
   });
 
-  test("a request that arrives in pieces of a few bytes", async () => {
+  test("is accepted even if it arrives in pieces of a few bytes", async () => {
     const body = pushBody([good()], packWith(), "report-status");
     const answer = await new Promise<string>((resolve, reject) => {
       const headers = {
@@ -546,7 +546,7 @@ describe("requests that git would not send", () => {
     await fsck(repo);
   });
 
-  test("more refs than a push may change", async () => {
+  test("is refused if it changes too many refs", async () => {
     const commands = Array.from({ length: 10_001 }, (_, index) => command(`refs/tags/${index}`, head));
     expect((await send({ body: pushBody(commands) })).status).toBe(413);
     await expectUntouched();
@@ -585,7 +585,7 @@ describe("requests that git would not send", () => {
     expect((await send({ body: pushBody(moved, packWith()) })).body).toContain("ok refs/heads/side");
   });
 
-  test("invalid gzip, and an invalid Git-Protocol", async () => {
+  test("causes no server error if its gzip or its Git-Protocol is invalid", async () => {
     const answer = await send({ body: Buffer.from("no gzip"), headers: { "content-encoding": "gzip" } });
     expect(answer.status).toBeLessThan(500);
     for (const header of ["version=9", "version=2\tx", "x".repeat(5_000), "version=2:touch=$(x)", "=;"]) {
@@ -603,7 +603,7 @@ describe("requests that git would not send", () => {
     await fsck(repo);
   });
 
-  test("the deletion of a missing ref, and an update from a commit at which the ref is not", async () => {
+  test("is refused if it deletes a missing ref, or updates a ref from a commit to which the ref does not point", async () => {
     const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
     expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
     const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });

@@ -63,7 +63,7 @@ describe("clone, fetch and push", () => {
     expect(await isSentAsDelta()).toBe(true);
   });
 
-  test.each(["model", "dataset", "space"] as const)("a %s at its address, with and without .git", async (type) => {
+  test.each(["model", "dataset", "space"] as const)("work for a %s at its URL, with and without .git", async (type) => {
     const repo = await someRepo(ada, { type });
     const copy = await workingCopy();
     const head = await mustGit(copy, ["rev-parse", "HEAD"]);
@@ -80,13 +80,13 @@ describe("clone, fetch and push", () => {
     await fsck(repo);
   });
 
-  test("an empty repository is cloned", async () => {
+  test("work for an empty repository", async () => {
     const repo = await someRepo(ada);
     const into = await emptyFolder();
     expect(await git(into, ["clone", urlOf(repo), "clone"])).toMatchObject({ status: 0 });
   });
 
-  test.each([0, 1, 2])("version %i of the protocol", async (version) => {
+  test.each([0, 1, 2])("work with version %i of the protocol", async (version) => {
     const { url, copy } = await pushedRepo();
     const spoken = ["-c", `protocol.version=${version}`];
     const into = await emptyFolder();
@@ -99,7 +99,7 @@ describe("clone, fetch and push", () => {
     expect(trace.err.includes("version 2")).toBe(version === 2);
   });
 
-  test("shallow and partial clones", async () => {
+  test("work with shallow and partial clones", async () => {
     const { url, copy } = await pushedRepo();
     for (let each = 0; each < 5; each++) await commit(copy, { "count.txt": `${each}` });
     await mustGit(copy, ["push", "--quiet", url, "main"]);
@@ -136,7 +136,7 @@ describe("clone, fetch and push", () => {
     expect(await mustGit(clone, ["rev-parse", "origin/main"])).toBe(head);
   });
 
-  test("tags, a force push and a deletion, each one event", async () => {
+  test("record tags, a force push and a deletion as one event each", async () => {
     const { repo, url, copy } = await pushedRepo();
     const first = await mustGit(copy, ["rev-parse", "HEAD"]);
     await mustGit(copy, ["tag", "light"]);
@@ -187,7 +187,7 @@ describe("clone, fetch and push", () => {
     await fsck(repo);
   });
 
-  test("a push to an empty repository: the first branch becomes the default, whatever its name", async () => {
+  test("the first branch that is pushed to an empty repository becomes the default, whatever its name", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/trunk"]);
@@ -202,7 +202,7 @@ describe("clone, fetch and push", () => {
     expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "trunk" });
   });
 
-  test("a push of several branches to an empty repository: `master` becomes the default", async () => {
+  test("of several branches that are pushed to an empty repository, `master` becomes the default", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/a", "HEAD:refs/heads/master", "HEAD:refs/tags/v1"]);

@@ -45,7 +45,7 @@ const batch = z.object({
   operation: z.enum(["download", "upload"]),
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
-  /** Matters only for a pull request's ref, because write access covers all branches. */
+  /** A user who may not write can upload for a pull request's ref, but not for a branch or a tag. */
   ref: z.object({ name: z.string() }).nullish(),
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });

@@ -184,7 +184,7 @@ const labels: Record<string, string> = {
 type AuditKind = Readonly<{ value: string; label: string }>;
 
 function auditKinds({ isForOrganizations }: { isForOrganizations: boolean }): AuditKind[] {
-  const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || "isInOrgLog" in described);
+  const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || described.isInOrgLog);
   const scopes = [...new Set(types.map(([type]) => type.slice(0, type.indexOf("."))))];
   return scopes
     .map((value) => ({ value, label: labels[value] ?? labelOf(value) }))

@@ -19,7 +19,6 @@ import { commandOf, imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, Stag
 
 export const metadata: Metadata = { title: "Jobs" };
 
-/** `open` means waiting or running. */
 const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[] }>> = {
   "": { label: "All jobs" },
   open: { label: "Waiting or running", stages: ["SCHEDULING", "RUNNING"] },

@@ -93,7 +93,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
 
 type RunWebhooks = Readonly<{
   mayCreate: boolean;
-  /** The delivery that started the run; undefined if there is none, or its webhook was deleted or may not be seen. */
+  /** The delivery that started the run. Undefined if no delivery did, its webhook was deleted, or the user may not see the webhook. */
   deliveryHref: string | undefined;
 }>;
 

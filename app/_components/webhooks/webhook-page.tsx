@@ -187,7 +187,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
   );
 }
 
-/** The bar appears when something is selected, also without JavaScript. */
+/** CSS shows the bar with the button while a delivery is selected. */
 function ChooseDeliveries({ action, children }: Readonly<{ action: FormAction | undefined; children: ReactNode }>) {
   if (!action) return children;
   return (

@@ -170,7 +170,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
 
 type ActionProps = Omit<AppRowProps, "isRecent">;
 
-/** Apps that come with the service need no mark. */
+/** Apps that come with the service need no verification. */
 function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt

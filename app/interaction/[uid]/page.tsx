@@ -47,7 +47,7 @@ export default async function InteractionPage({ params }: Props) {
   );
 }
 
-/** The page belongs to another account than the browser's. Nothing was granted (S25, S34). */
+/** The user answered a page that showed another account. Nothing was granted (S25, S34). */
 function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
   return (
     <Gone

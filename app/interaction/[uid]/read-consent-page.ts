@@ -30,7 +30,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
   }
 });
 
-/** The path of the engine's signed cookie is the path of the page. */
+/** The browser sends the engine's signed cookie only to the path of the page. */
 export async function interactionCookies(uid: string): Promise<InteractionCookies> {
   return { uid, cookie: (await headers()).get("cookie") ?? "" };
 }

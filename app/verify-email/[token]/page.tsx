@@ -10,7 +10,7 @@ import { verifyEmailAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
-/** Mail scanners open links, but do not press buttons. */
+/** The user must press a button, because mail scanners also open links. */
 export default async function VerifyEmailPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const link = await findOneTimeToken(token, "sign-up", "change-email");

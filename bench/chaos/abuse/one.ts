@@ -59,7 +59,7 @@ try {
   await delay(HEAD_START_MS);
   const during = await healthy.run(seconds);
   const usage = await watch.stop();
-  // At its end, the attack releases what it holds.
+  // Read before the attack ends and releases what it holds.
   const got = (await strike.got?.()) ?? [];
   ending.abort();
   attackers.end();

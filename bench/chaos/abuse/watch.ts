@@ -9,7 +9,7 @@ import { below, cpuSeconds, processTree } from "../../cost.ts";
 /** Memory and disk space in MiB, CPU time in seconds. */
 export type Usage = {
   restarts: number;
-  /** Liveness probes, ten seconds apart, without a response within five seconds. Production restarts the service after three. */
+  /** The most probes in a row without a response within five seconds. Probes are ten seconds apart. Production restarts after three. */
   missedProbes: number;
   /** The web process alone, and together with its git processes. The chart limits the sum. */
   webMiB: number;

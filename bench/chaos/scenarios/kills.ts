@@ -115,7 +115,7 @@ export const postgresKilled: Scenario = {
     }),
 };
 
-/** Notifications must arrive immediately again, and not only with the next poll. */
+/** After the restart, notifications must announce events again, so that the worker does not wait for its next poll. */
 export const postgresRestarted: Scenario = {
   name: "Postgres restarted under LISTEN",
   run: (service) =>

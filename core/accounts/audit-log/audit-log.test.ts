@@ -30,7 +30,7 @@ async function fill(count: number, data: object = {}): Promise<TestPerson> {
   return person;
 }
 
-test("an entry names the affected user unless they are the actor", async () => {
+test("an entry's message names the affected user unless they are the actor", async () => {
   const person = await signedInPerson();
   const token = { name: "laptop", scopes: ["openid"], expiresInDays: 1 };
   await createPersonalAccessToken(person.actor, person.id, token, from);
@@ -69,7 +69,7 @@ describe("S137 a search of the audit log", () => {
     expect(await search(["noise."])).not.toHaveProperty("searchedTo");
   });
 
-  test("for one type in an organization looks only at entries of that type", async () => {
+  test("for one type in an organization reads only entries of that type", async () => {
     await db().$executeRaw`INSERT INTO audit_event (id, type, org_id, created_at)
       SELECT left(md5(random()::text), 24), 'oauth_token.exchange', ${org.id}, now() FROM generate_series(1, 50001) n`;
     const found = await listAuditEntries(admin.actor, ofOrganization(), { ...all, types: ["organization.create"] });
@@ -77,7 +77,7 @@ describe("S137 a search of the audit log", () => {
     expect(found).not.toHaveProperty("searchedTo");
   });
 
-  test("leaves connections to others, however many large requests arrive at once", async () => {
+  test("leaves database connections to others, however many large searches arrive at once", async () => {
     const data = { text: "a".repeat(4_000) };
     const person = await fill(600, data);
     const words = ["a", "b", "c", "d"].map((end) => "a".repeat(30) + end);
@@ -95,7 +95,7 @@ describe("S137 a search of the audit log", () => {
 });
 
 describe("the audit log", () => {
-  test("can be paged to its end and back, each entry once, even if many have the same time", async () => {
+  test("can be paged to its end and back without skipping or repeating an entry, even if many have the same time", async () => {
     const createdAt = new Date("2026-05-05T05:05:05.555Z");
     const rows = Array.from({ length: 120 }, () => ({ id: newId(), type: "repo.create", orgId: org.id, createdAt }));
     await db().auditEvent.createMany({ data: rows });

@@ -48,7 +48,7 @@ function parseType(value: string): string {
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
-  // No entry is older than 1970, and Postgres has no year 0.
+  // Postgres has no year 0. All entries are newer than 1970, so an earlier time means the same as 1970.
   const at = new Date(Math.max(new Date(value).getTime(), 0));
   if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
     throw invalid(`Enter ${name} with a date, such as ${name}:2026-11-21, or a time, such as ${name}:2026-11-21T09:30Z.`);

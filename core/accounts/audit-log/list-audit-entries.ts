@@ -12,7 +12,7 @@ export type AuditPage = {
   entries: AuditRow[];
   olderThan?: string;
   newerThan?: string;
-  /** Set if the search did not look at all entries: the time that it has reached. */
+  /** The time at which the search stopped, if it has not read all entries. */
   searchedTo?: Date;
 };
 
@@ -44,7 +44,7 @@ export async function listAuditEntries(
   };
 }
 
-/** An entry of another part of the log is `not_found` (S136). */
+/** An entry outside `scope` is `not_found` (S136). */
 export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string): Promise<AuditRow> {
   await requireAuditScope(actor, scope);
   const at = await positionOf(id);

@@ -12,7 +12,6 @@ export type AuditRow = {
   ip: string | null;
   userAgent: string | null;
   token: AuditToken | null;
-  /** Null if this is not known. */
   isTokenGone: boolean | null;
   createdAt: Date;
   actorId: string | null;
@@ -36,11 +35,11 @@ type AuditRead = {
 
 type AuditBatch = {
   rows: AuditRow[];
-  /** Set if the search stopped before it had read all entries: the position at which it stopped. */
+  /** The position at which the search stopped, if it has not read all entries. */
   end?: AuditPosition;
 };
 
-/** No index covers words or addresses, so an unbounded search without matches would read a year. */
+/** No index covers words or addresses, so a search without matches would read the whole log. */
 const SEARCH_WINDOW = 50_000;
 const WORD_SEARCH_WINDOW = 5_000;
 

@@ -25,7 +25,7 @@ export function handedOverEmail({ recipientName, by, organization }: HandedOver)
 
 type App = { id: string; name: string };
 
-/** A former administrator knows the secrets of apps that act for the members. */
+/** A former administrator may know the secrets of apps that act for the members. */
 export function heldSecretEmail(
   apps: readonly App[],
   holder: string,

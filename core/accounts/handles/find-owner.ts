@@ -33,10 +33,7 @@ function toOwner(kind: Owner["kind"], handle: string, row: Omit<Owner, "kind" | 
   return { kind, id, handle, fullName, website, avatarId, createdAt };
 }
 
-/**
- * An owner is a user or an organization, so a foreign key cannot lock an owner.
- * @returns false if the owner was deleted or disabled meanwhile
- */
+/** No foreign key locks an owner, who is in one of two tables. Returns false if the owner was deleted or disabled meanwhile. */
 export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string | null }): Promise<boolean> {
   const live =
     kind === "organization"

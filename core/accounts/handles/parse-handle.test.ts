@@ -24,7 +24,7 @@ function pathsIn(folder: string): string[] {
 
 describe("S139 reserved names", () => {
   test.each([...new Set([...segmentsOf("app"), ...segmentsOf("public"), ...pathsIn("server")])])(
-    "include the first segment of our URL /%s",
+    "include /%s, the first segment of our URLs",
     (segment) => {
       expect(() => parseHandle(segment, "username")).toThrow(
         expect.objectContaining({ code: "invalid_request", field: "username" }),
@@ -33,7 +33,7 @@ describe("S139 reserved names", () => {
     },
   );
 
-  test("are compared with a scan that finds the URLs of the pages and of the server", () => {
+  test("are compared with a list that contains the URLs of pages and of the server", () => {
     expect(segmentsOf("app")).toEqual(expect.arrayContaining(["login", "settings"]));
     expect(pathsIn("server")).toEqual(expect.arrayContaining(["healthz", "readyz"]));
   });

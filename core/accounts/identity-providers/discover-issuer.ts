@@ -13,10 +13,7 @@ const cache = new Map<string, CachedIssuer>();
 
 type DiscoveredIssuer = Pick<CachedIssuer, "metadata" | "keys">;
 
-/**
- * OpenID Connect Discovery 1.0 §4.
- * @param isFresh ignores the cache
- */
+/** OpenID Connect Discovery 1.0 §4. `isFresh` ignores the cache. */
 export async function discoverIssuer(
   { issuer, orgId }: { issuer: string; orgId: string | null },
   { isFresh = false } = {},

@@ -18,7 +18,7 @@ export function isLocalInstallation(): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname.startsWith("127.") || hostname === "[::1]";
 }
 
-/** An organization's administrator may name any address (S117). */
+/** An organization's administrator may name any address, so only port 443 is allowed for organizations (S117). */
 export function fetchFrom({ orgId }: { orgId: string | null }) {
   return async (url: string, { method, headers = {}, body }: FetchOptions = {}): Promise<Response> => {
     const isLocal = isLocalInstallation();

@@ -77,7 +77,7 @@ test("only the primary address counts, and only if it is verified", async () => 
   }
 });
 
-test("an error instead of an account, a wrong secret and another client's code are refused", async () => {
+test("an error instead of an account, a wrong secret and the code of another sign-in are refused", async () => {
   for (const id of ["1", 0, -1, 1.5, 2 ** 60, null, undefined]) {
     expect(await go(account({ id }))).toMatchObject({ step: "failed", reason: "unacceptable" });
   }

@@ -28,7 +28,7 @@ export function clientSecretOf({ sealedClientSecret }: IdentityProvider): string
   return sealedClientSecret ? unseal(SECRET_PURPOSE, sealedClientSecret) : undefined;
 }
 
-/** Each provider has its own redirect URI, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
+/** Each provider has its own redirect URI, so that its response cannot pass for another provider's (RFC 9700 §4.4.2.2). */
 export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }

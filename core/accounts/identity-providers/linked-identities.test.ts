@@ -40,7 +40,7 @@ describe("an identity that is not linked yet", () => {
     expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
   });
 
-  test("is never linked to the account that has the same address: its owner must sign in first", async () => {
+  test("is never linked to an account just because both have the same address: the account's owner must sign in first", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const victim = await signedInPerson("victim");
     as(freshName("attacker"), { email: victim.email.toUpperCase() });
@@ -122,7 +122,7 @@ describe("linking, unlinking and reauthenticating", () => {
     ).rejects.toMatchObject({ code: "reauthentication_required" });
   });
 
-  test("an identity that a user began to link is not for whoever uses the browser next", async () => {
+  test("an identity that one user began to link cannot be used by the next user of the browser", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const [person, next] = [await signedInPerson(), await signedInPerson()];
     const sub = freshName("left");
@@ -208,7 +208,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 signing in with a provider does not bypass the reauthentication: the provider's authentication time counts, and never replaces a newer one", async () => {
+  test("S113 a sign-in with a provider is no reauthentication: the session gets the provider's authentication time, unless the session's own is newer", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);

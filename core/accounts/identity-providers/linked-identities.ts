@@ -13,11 +13,7 @@ import type { ProviderKind } from "./identity-provider.ts";
 
 const IDENTITIES_MAX = 30;
 
-/**
- * See S113.
- * @param token from `pendingIdentityCookie`
- * @returns the path to continue to, and the provider's name
- */
+/** See S113. `token` is from `pendingIdentityCookie`. Returns the path to continue to, and the provider's name. */
 export async function linkIdentity(actor: Person, token: string, from: RequestOrigin): Promise<{ next: string; name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.link", { userId }, { what: "User" });
@@ -164,7 +160,7 @@ export async function requireSignInMethod(userId: string, tx: Db): Promise<void>
   throw conflict("This is your only way to sign in. Set a password, add a passkey or link another account first.");
 }
 
-/** A person at an unlocked machine may find its owner already signed in at the provider (S113). */
+/** On an unlocked machine, the provider may confirm anybody, so only users without password and passkey use it (S113). */
 export async function requireProvidersOnly(userId: string, tx: Db = db()): Promise<void> {
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0) {

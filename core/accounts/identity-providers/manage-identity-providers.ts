@@ -175,7 +175,7 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
   }
 }
 
-/** A slow request may come before the change, so the right is checked again when the row is written (S135). */
+/** The issuer may respond late, so callers check the right again in the transaction that writes the row (S135). */
 async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {
   if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Identity provider", tx });
   else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });

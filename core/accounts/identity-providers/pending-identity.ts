@@ -59,10 +59,7 @@ function suggestedUsername(username: string | null): string {
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 
-/**
- * @param token from `pendingIdentityCookie`
- * @param replaces the session token that the browser sent
- */
+/** `token` is from `pendingIdentityCookie`, and `replaces` is the session token that the browser sent. */
 export async function signUpWithIdentity(
   token: string,
   input: { username: string; fullName?: string; replaces?: string | undefined },

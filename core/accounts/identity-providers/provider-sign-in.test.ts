@@ -16,7 +16,7 @@ afterAll(() => Promise.all([issuer.stop(), other.stop()]));
 beforeEach(() => issuer.behave({}));
 
 describe("a linked identity", () => {
-  test("signs in by provider and subject, whatever the current e-mail address; the identity is found, not created again", async () => {
+  test("signs in the user to whom its provider and subject belong, whatever its current e-mail address", async () => {
     const one = await provider();
     const person = await linked(one, "ada-1");
     expect((await emailsTo(person.email))[0]?.subject).toContain("Upstream is linked");
@@ -159,7 +159,7 @@ describe("an invalid response", () => {
     await costly.stop();
   });
 
-  test("RFC 9207 a response of another issuer, or at another provider's address, is a mix-up", async () => {
+  test("RFC 9207 is refused as a mix-up if another issuer sent it, or if it arrives at another provider's URL", async () => {
     const [one, two] = [await provider(), await provider({ issuer: other.origin })];
     expect(await signInVia(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
     expect(await signInVia(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });

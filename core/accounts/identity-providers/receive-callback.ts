@@ -26,7 +26,7 @@ export type Callback = {
 };
 
 export type CallbackFailure =
-  /** Nothing else can come of a forged response. */
+  /** Also the failure of every forged response. */
   | "expired"
   /** The user or the provider's administrator refused. */
   | "cancelled"
@@ -158,10 +158,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
   }
 }
 
-/**
- * Organizations that require their own issuer check the recorded time.
- * @param ownerId only an identity of this user may be found
- */
+/** Organizations that require their own issuer check the recorded time. `ownerId` finds only identities of this user. */
 async function recordUse(
   tx: Db,
   providerId: string,

@@ -4,7 +4,7 @@ import { type SiteSessionCookie, siteSessionCookie } from "../sessions/site-sess
 
 /**
  * `state` is in URLs and logs, `browser` only in a cookie. Nonce and PKCE verifier are derived from both, so neither the database
- * nor a stolen response is enough.
+ * nor a stolen response is enough to complete a sign-in.
  */
 export type Flow = { state: string; browser: string };
 
@@ -34,7 +34,7 @@ export function pendingIdentityCookie(): SiteSessionCookie {
   return cookie("pending-identity", oneTimeTokenSeconds["pending-identity"]);
 }
 
-/** Like the session's cookie (S111), but `Lax`, because the provider's redirect is a navigation from another site. */
+/** Like the session's cookie (S111). `Strict` would not work, because the provider's redirect comes from another site. */
 function cookie(name: string, maxAge: number): SiteSessionCookie {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", name), options: { ...session.options, maxAge } };

@@ -8,9 +8,7 @@ import { notFound } from "#core/errors.ts";
 
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
-/**
- * The permission is checked under the lock, because a removed administrator must not add an invitation after theirs were revoked.
- */
+/** The lock keeps a removed administrator from adding an invitation after theirs were revoked. */
 export function changeOrganization<Result>(
   actor: Actor,
   { orgId, action, from }: { orgId: string; action: Extract<Action, `organization.${string}`>; from: RequestOrigin },
@@ -23,10 +21,7 @@ export function changeOrganization<Result>(
   });
 }
 
-/**
- * If two administrators remove each other at the same time, one must remain. A stronger lock would make inserting a membership
- * wait.
- */
+/** Of two administrators who remove each other, one must remain. A stronger lock would make inserting a membership wait. */
 export async function lockOrganization(tx: Db, orgId: string): Promise<void> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR NO KEY UPDATE`;
   if (locked.length === 0) throw notFound("Organization");

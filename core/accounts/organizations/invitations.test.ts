@@ -60,7 +60,7 @@ describe("invitations", () => {
     ]);
   });
 
-  test("show administrators the link only if no mail is sent", async () => {
+  test("return the link to the administrator only if the installation sends no mail", async () => {
     const { admin, organization, id, token } = await invited();
     const resent = await resendInvitation(admin.actor, organization.id, id, from);
     expect(resent.link).toMatch(/\/invitations\/[\w-]+$/);
@@ -73,12 +73,12 @@ describe("invitations", () => {
     provideSettings({ SMTP_URL: "" });
   });
 
-  test("are stored with only the hash of their link", async () => {
+  test("are stored with only a hash of the link's token", async () => {
     const { token } = await invited();
     expect(JSON.stringify(await db().invitation.findMany())).not.toContain(token);
   });
 
-  test("admit exactly one of several parallel uses, by one person or by several", async () => {
+  test("admit exactly one person, even if several open the link several times in parallel", async () => {
     const { organization, token } = await invited();
     const guests = await Promise.all([1, 2, 3].map(() => signedInPerson()));
     const uses = guests.flatMap(({ actor }) => [acceptInvitation(actor, token, from), acceptInvitation(actor, token, from)]);
@@ -88,7 +88,7 @@ describe("invitations", () => {
     expect(await db().membership.count({ where: { orgId: organization.id } })).toBe(2);
   });
 
-  test("S112 admit nobody who is disabled at the same moment", async () => {
+  test("S112 do not admit a user who is disabled at the same moment", async () => {
     const [{ token }, guest] = [await invited(), await signedInPerson()];
     const [disabled, accepted] = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${guest.id}' FOR UPDATE`, [
       () => disableUser(operatorCommand, guest.id, from),
@@ -99,14 +99,14 @@ describe("invitations", () => {
     expect(await findInvitation(token)).toMatchObject({ state: "open" });
   });
 
-  test("stay valid for their recipient when an existing member opens them", async () => {
+  test("stay open when an existing member tries to accept them", async () => {
     const { admin, token } = await invited("read");
     await expect(acceptInvitation(admin.actor, token, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listOrganizations(admin.id)).toMatchObject([{ role: "admin" }]);
     await expect(acceptInvitation((await signedInPerson()).actor, token, from)).resolves.toBeDefined();
   });
 
-  test("get the same response whether expired, revoked, replaced or unknown", async () => {
+  test("are refused with the same error if they are expired, revoked, replaced or unknown", async () => {
     const guest = await signedInPerson();
     const expired = await invited();
     await db().invitation.update({ where: { id: expired.id }, data: { expiresAt: new Date(Date.now() - 1000) } });
@@ -142,7 +142,7 @@ describe("invitations", () => {
     expect((await listInvitations(admin.actor, organization.id)).items).toMatchObject([{ id, isExpired: false }]);
   });
 
-  test("S56 reach one address from one user at most five times a day, for all organizations together, including repeats", async () => {
+  test("S56 are sent by one user to one address at most five times a day, counting all organizations and repeats together", async () => {
     const admin = await signedInPerson();
     const [first, second] = [await organizationOf(admin), await organizationOf(admin)];
     const to = { email: "Stranger@example.test", role: "read" };
@@ -166,7 +166,7 @@ describe("invitations", () => {
     });
   });
 
-  test("are only for administrators of the organization itself", async () => {
+  test("are managed only by administrators of the organization", async () => {
     const { admin, organization, id } = await invited();
     const [member, other] = [await signedInPerson(), await signedInPerson()];
     const elsewhere = await organizationOf(other);
@@ -218,7 +218,7 @@ describe("invitations", () => {
     ["email", { email: "nobody", role: "read" }],
     ["email", { email: "a\0@example.test", role: "read" }],
     ["role", { email: "a@example.test", role: "owner" }],
-  ])("with a bad %s are refused beside that field", async (field, bad) => {
+  ])("are refused if the %s is invalid, and the error names the field", async (field, bad) => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     await expect(createInvitation(admin.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

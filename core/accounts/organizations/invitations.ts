@@ -127,7 +127,7 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
-    // A disabled user cannot join, even if they are disabled at this moment.
+    // The lock also keeps out a user who is being disabled at this moment.
     const enabled = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "user" WHERE id = ${actor.userId} AND disabled_at IS NULL FOR SHARE`;
     if (enabled.length === 0) throw accountIsDisabled();
@@ -166,7 +166,7 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/** @returns undefined for a link that was replaced */
+/** @returns undefined for a link that is unknown or was replaced */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },

@@ -55,7 +55,7 @@ describe("members", () => {
     }
   });
 
-  test("are searched by any part of a name and by role, and what is typed is taken literally", async () => {
+  test("are searched by any part of a name and by role, and wildcards in the text are literal", async () => {
     const [admin, mira, jun] = [await signedInPerson("zz"), await signedInPerson("mira"), await signedInPerson("jun")];
     const { id } = await organizationOf(admin, [
       [mira, "write"],
@@ -108,7 +108,7 @@ describe("members", () => {
     });
   });
 
-  test("S116 get other roles from administrators, and the audit log has the old and the new role", async () => {
+  test("S116 get a new role only from administrators, and the audit log has the old and the new role", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[person, "read"]]);
     await changeRole(admin.actor, id, person.id, "write", from);
@@ -216,7 +216,7 @@ describe("members", () => {
     }
   });
 
-  test("an administrator's request has no effect once they are no longer one", async () => {
+  test("a request of an administrator who is demoted while it waits has no effect", async () => {
     const [admin, former] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[former, "admin"]]);
     const invited = await createInvitation(admin.actor, id, { email: `${freshName("eve")}@example.test`, role: "read" }, from);

@@ -7,7 +7,7 @@ import { lockOwner } from "../handles/find-owner.ts";
 export const MEMBERSHIPS_MAX_PER_USER = 500;
 
 export async function insertMembership(tx: Db, orgId: string, userId: string, role: OrganizationRole): Promise<void> {
-  // The lock makes memberships of one user that are inserted at the same time count each other.
+  // With this lock, simultaneous requests that add one user count each other's membership.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`memberships ${userId}`}, 0))`;
   if ((await tx.membership.count({ where: { userId } })) >= MEMBERSHIPS_MAX_PER_USER) {
     throw conflict(`A user can be a member of at most ${MEMBERSHIPS_MAX_PER_USER} organizations.`);

@@ -25,7 +25,7 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under the organization's name, takes a weaker lock on this row and so waits.
+      // Whoever joins, or creates something under the organization's name, locks this row too, and so waits.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });

@@ -25,7 +25,7 @@ describe("transferOrganization", () => {
   test.each([
     ["write", "write"],
     ["leave", undefined],
-  ])("makes the member an administrator; the former administrator chose %s; both are in one entry", async (afterwards, left) => {
+  ])("makes the member an administrator, and the former one gets what they chose: %s", async (afterwards, left) => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
@@ -100,7 +100,7 @@ describe("transferOrganization", () => {
     }
   });
 
-  test("sole administrators are found before a deletion", async () => {
+  test("`listSoleAdministrations` lists only organizations that would have no administrator without the user", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const alone = await organizationOf(ada, [[bea, "write"]]);
     await organizationOf(ada, [[bea, "admin"]]);

@@ -40,10 +40,7 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
   for (const { user } of admins) await queueMail(tx, { to: user.email, ...message });
 }
 
-/**
- * Only the audit log knows who was shown a secret and who set the keys (docs/decisions/027). A user may have set an app's keys
- * before transferring the app.
- */
+/** Only the audit log knows who saw or set an app's secrets (docs/decisions/027), perhaps before transferring the app. */
 function appsWithHeldSecret(tx: Db, userId: string, orgId: string): Promise<{ id: string; name: string }[]> {
   return tx.$queryRaw`
     SELECT a.id, a.name FROM oauth_app a

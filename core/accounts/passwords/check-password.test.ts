@@ -44,7 +44,7 @@ describe("checkPassword", () => {
     expect(() => checkPassword(password, names)).toThrow(expect.objectContaining({ code: "invalid_request", field: "password" }));
   });
 
-  test("is not needed for a password that is only compared, whatever its strength", () => {
+  test("does not apply to a presented password, which may be weak but not empty", () => {
     expect(presentedPassword("abc")).toBe("abc");
     expect(() => presentedPassword("")).toThrow("Enter the password.");
     expect(() => presentedPassword(undefined, "currentPassword")).toThrow(expect.objectContaining({ field: "currentPassword" }));

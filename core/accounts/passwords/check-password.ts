@@ -5,13 +5,10 @@ import { plainText } from "../plain-text.ts";
 const PASSWORD_MIN_CHARACTERS = 8;
 const PASSWORD_MAX_CHARACTERS = 256;
 
-// A shorter name occurs in many good passwords by chance.
+// Of many good passwords, `bare` leaves only a few letters, which can be a shorter name by chance.
 const NAME_MIN_CHARACTERS = 4;
 
-/**
- * NIST SP 800-63B.
- * @param names the username, full name and email address of the password's owner
- */
+/** NIST SP 800-63B. `names` are the username, full name and email address of the password's owner. */
 export function checkPassword(value: unknown, names: readonly string[], field = "password"): string {
   const password = plainText(field, value, 10_000);
   const length = [...password].length;

@@ -72,10 +72,7 @@ type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined
 
 const KEYS_MAX = 100;
 
-/**
- * OpenID Connect Discovery §4 and §4.3. Costly keys are left out, because anybody can be an issuer whose keys take too long to
- * verify with (S137).
- */
+/** OpenID Connect Discovery §4 and §4.3. Leaves out keys of hostile issuers that take too long to verify with (S137). */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { value: document } = await fetchJson(address, "the issuer's discovery document");

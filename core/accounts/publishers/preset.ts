@@ -16,7 +16,7 @@ export type Preset = Readonly<{
   label: string;
   fields: readonly PresetField[];
   read(values: Readonly<Record<string, string | undefined>>): { issuer: string; claims: Claims };
-  /** The claims that never stand for two repositories or owners, even after renaming or recreation (S100). */
+  /** The claims whose values the issuer never gives to another repository or owner (S100). */
   immutable: readonly string[];
   run: readonly string[];
 }>;

@@ -15,7 +15,7 @@ export async function reauthenticate(actor: Person, password: unknown, from: Req
   return db().$transaction((tx) => completeReauthentication(tx, actor, { methods: ["pwd"] }, from));
 }
 
-/** A stolen session does not include the second step (docs/decisions/041). */
+/** Without a password, the second step is enough, because a thief of the session does not have it (docs/decisions/041). */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
   return db().$transaction(async (tx) => {
     const { passwordHash } = await tx.user.findUniqueOrThrow({ where: { id: actor.userId }, select: { passwordHash: true } });
@@ -39,10 +39,7 @@ export async function completeReauthentication(
   return renewAuthentication(tx, { userId: actor.userId, sessionId: actor.sessionId }, methods, from);
 }
 
-/**
- * ASVS 7.2.4, S34.
- * @param session the token that the browser sent, if it must belong to the continued session
- */
+/** ASVS 7.2.4, S34. `session` is the token that the browser sent, if it must belong to the continued session. */
 export async function renewAuthentication(
   tx: Db,
   { userId, sessionId, session: presented }: { userId: string; sessionId: string; session?: string | undefined },

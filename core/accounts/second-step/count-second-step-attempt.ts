@@ -1,14 +1,11 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
-/**
- * Three codes are accepted at a time, so a random code is right once in 333,333 attempts. Correct codes do not reset the day's
- * counter.
- */
+/** A random code is right once in 333,333 attempts, as three are accepted. Correct codes do not reset the day's counter. */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 export const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 
-/** Recovery codes have a counter of their own, so that exhausted codes do not block the owner's recovery codes. */
+/** Recovery codes have a counter of their own, so that the owner can use them after somebody else has guessed too many codes. */
 const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
 
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
@@ -29,16 +26,16 @@ export async function countSecondStepAttempt(
 ): Promise<SecondStepAttempt> {
   const ofAddress = await consumeAddressThrottle("second-step-address", from.ip, ADDRESS_LIMIT);
   let isLast = false;
-  const innocent = ofAddress.map(({ giveBack }) => giveBack);
+  const undos = ofAddress.map(({ giveBack }) => giveBack);
   for (const { key, limit, isResetBySuccess } of countersOf(userId)[kind]) {
     const { count, giveBack } = await consumeThrottle(key, limit);
     isLast = count === limit.limit || isLast;
-    innocent.push(isResetBySuccess ? () => clearThrottle(key) : giveBack);
+    undos.push(isResetBySuccess ? () => clearThrottle(key) : giveBack);
   }
   return {
     isLast,
     succeeded: async () => {
-      await Promise.all(innocent.map((undo) => undo()));
+      await Promise.all(undos.map((undo) => undo()));
     },
   };
 }

@@ -44,10 +44,7 @@ function newRecoveryCode(): string {
 
 const SALT_BYTES = 16;
 
-/**
- * A search can find a value of 50 bits, so a code is hashed like a password (ASVS 6.5.2). A user's codes share one encrypted salt
- * (S130).
- */
+/** A search can find 50 bits, so codes are hashed like passwords (ASVS 6.5.2). A user's codes share an encrypted salt (S130). */
 export async function recoveryCodeHashes(tx: Db, userId: string, code: string): Promise<string[]> {
   const row = await tx.recoveryCode.findFirst({ where: { userId }, select: { sealedSalt: true } });
   const salts = row?.sealedSalt

@@ -55,10 +55,7 @@ function requireRoomForPasskey(passkeys: number): void {
   throw conflict(`An account can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
 
-/**
- * WebAuthn Level 3 §7.1.
- * @param answer the browser's unchanged response to `beginPasskeyRegistration`
- */
+/** WebAuthn Level 3 §7.1. `answer` is the browser's unchanged response to `beginPasskeyRegistration`. */
 export async function registerPasskey(
   actor: Person,
   answer: unknown,

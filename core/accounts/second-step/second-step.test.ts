@@ -59,7 +59,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("count only after the first one was entered; the secret is encrypted, the owner gets an email, and the log an entry", async () => {
+  test("are required only after the first one was entered; the secret is encrypted, the owner gets an email, and the log an entry", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -84,7 +84,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("come from the old app during a move to another phone, until the first code of the new app was entered", async () => {
+  test("of the old app are accepted until the first code of the new app was entered", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);
@@ -97,7 +97,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
 });
 
 describe("signing in takes two steps", () => {
-  test("the password alone gives no session; the code does, once; the session's token is new (S34)", async () => {
+  test("the password alone starts no session; a code starts one, only once, under a new token (S34)", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const sessions = () => db().siteSession.count({ where: { userId: person.id } });
@@ -183,7 +183,7 @@ describe("signing in takes two steps", () => {
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
   });
 
-  test("a password reset keeps the second step and ends a pending sign-in; disabling the account ends one too", async () => {
+  test("a password reset keeps the second step and ends a pending sign-in; disabling the account ends a pending sign-in too", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
@@ -257,7 +257,7 @@ describe("passkeys", () => {
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
   });
 
-  test("S117 are registered whatever attestation comes along: the library would fetch addresses that its certificates name", async () => {
+  test("S117 are registered with any format of attestation; the library does not see the statement, from which it would fetch addresses", async () => {
     const { actor, id } = await signedInPerson();
     const formats = ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm", "unknown"];
     for (const attestation of formats) await setUpPasskey(actor, Object.assign(new SoftwarePasskey(), { attestation }));
@@ -278,7 +278,7 @@ describe("passkeys", () => {
     await expect(register({ keyPadding: randomBytes(500) })).resolves.toBeDefined();
   });
 
-  test("get the same refusal for every wrong response, which uses up its challenge", async () => {
+  test("are refused with the same error for every wrong response, which uses up its challenge", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const foreign = await setUpPasskey(other.actor);
@@ -320,7 +320,7 @@ describe("passkeys", () => {
     }
   });
 
-  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes are recorded beyond it too", async () => {
+  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes beyond that limit too", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await setUpAuthenticator(person.actor);
@@ -382,7 +382,7 @@ describe("passkeys", () => {
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("S136 of another user cannot be renamed or removed; the user's own can, and then no longer sign in", async () => {
+  test("S136 of another user cannot be renamed or removed; the user's own can, and after the removal do not sign in", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
@@ -438,7 +438,7 @@ describe("S113 recent authentication", () => {
     expect(new Set(await outcomes(changes))).toEqual(new Set(["reauthentication_required"]));
   });
 
-  test("is the password and then the second step, in the session that asked", async () => {
+  test("takes the password and then the second step, in the session that asked", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const elsewhere = await anotherSession(person.id);
@@ -454,7 +454,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(person.token)).toBeUndefined();
   });
 
-  test("is a passkey alone, whose device verifies its user", async () => {
+  test("takes only a passkey, if its device verifies the user", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const attempt = async () => {
@@ -469,7 +469,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(person.token)).toBeUndefined();
   });
 
-  test("is the second step alone for somebody without a password, and for nobody else", async () => {
+  test("takes only the second step, if the user has no password", async () => {
     const person = await signedInPerson();
     await expect(reauthenticateWithoutPassword(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
     const authenticator = await setUpAuthenticator(person.actor);

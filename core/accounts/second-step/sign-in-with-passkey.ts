@@ -24,7 +24,7 @@ export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<Public
   return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
 }
 
-/** The password was correct, so the account's passkeys may be named. */
+/** The first step succeeded, so the account's passkeys may be named. */
 export async function askForPasskeyAsSecondStep(
   token: string | undefined,
   from: RequestOrigin,
@@ -57,18 +57,12 @@ async function ask(terms: ChallengeTerms, userVerification: "required" | "prefer
 
 type SignInWithPasskeyInput = {
   response: unknown;
-  /**
-   * The challenge of this browser's cookie. Without it, a response made elsewhere could sign the user in to a stranger's account
-   * (login CSRF).
-   */
+  /** From this browser's cookie, so that no response made elsewhere signs the user in to a stranger's account (login CSRF). */
   challenge: string | undefined;
   replaces: string | undefined;
 };
 
-/**
- * The passkey counts as both steps (NIST SP 800-63B §3.1.6). Unknown passkeys and disabled users get the same response after the
- * same work.
- */
+/** The passkey counts as both steps (NIST SP 800-63B §3.1.6). */
 export async function signInWithPasskey(
   { response, challenge, replaces }: SignInWithPasskeyInput,
   from: RequestOrigin,
@@ -84,10 +78,7 @@ export async function signInWithPasskey(
   });
 }
 
-/**
- * See S113.
- * @param session the token that the browser sent
- */
+/** See S113. `session` is the token that the browser sent. */
 export async function reauthenticateWithPasskey(
   { userId, sessionId }: Person,
   { response, session }: { response: unknown; session: string | undefined },

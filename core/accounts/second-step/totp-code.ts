@@ -20,10 +20,7 @@ export function totpUri(secret: string, username: string): string {
   return new TOTP({ ...SETTINGS, issuer: env().BRAND_NAME, label: username, secret: Secret.fromBase32(secret) }).toString();
 }
 
-/**
- * The caller must accept each step only once (RFC 6238 §5.2).
- * @returns undefined if the code is incorrect
- */
+/** The caller must accept each step only once (RFC 6238 §5.2). */
 export function matchingStep(secret: string, code: string, at = Date.now()): number | undefined {
   const token = code.replace(/\s/g, "");
   if (!/^\d{6}$/.test(token)) return undefined;

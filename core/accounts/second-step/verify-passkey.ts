@@ -84,10 +84,7 @@ export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTer
 
 const clientData = z.object({ challenge: z.string().max(200) });
 
-/**
- * Uses the challenge up even if the response is wrong.
- * @returns the challenge in base64url
- */
+/** Uses the challenge up even if the response is wrong. Returns the challenge in base64url. */
 export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
   const taken = await db()
@@ -158,7 +155,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
-/** Every passkey that does not sign in gets this error (S115). */
+/** Every unknown or wrong passkey gets this error (S115). */
 export function passkeyRefused(cause?: unknown): ServiceError {
   return new ServiceError("unauthorized", "This passkey did not work. Try again, or use another method.", { cause });
 }

@@ -14,7 +14,7 @@ type FirstStep = {
   providerId?: string;
   /** Set for a provider, whose authentication may be older or prove less (S113). */
   provedAt?: Date;
-  /** The session that becomes invalid (S34). */
+  /** The token of the session that the new one replaces (S34). */
   replaces?: string | undefined;
 };
 

@@ -42,10 +42,7 @@ export async function endSiteSessionByToken(token: string, tx: Db = db()): Promi
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/**
- * See S113.
- * @returns how many sessions were ended
- */
+/** See S113. Returns how many sessions were ended. */
 export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {
   const { count } = await tx.siteSession.updateMany({
     where: { userId, endedAt: null, id: { not: keepSessionId } },

@@ -6,10 +6,7 @@ export type SiteSessionCookie = {
   options: { httpOnly: true; secure: boolean; sameSite: "lax"; path: "/"; maxAge: number };
 };
 
-/**
- * S111: with `__Host-`, subdomains and plain http pages cannot set the cookie. The name contains ORIGIN's port, because cookies
- * ignore ports.
- */
+/** S111: subdomains and plain http pages cannot set `__Host-` cookies. The name has the port, because cookies ignore ports. */
 export function siteSessionCookie(): SiteSessionCookie {
   const { protocol, port } = new URL(env().ORIGIN);
   const secure = protocol === "https:";

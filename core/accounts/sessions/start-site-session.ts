@@ -6,10 +6,7 @@ import { newId } from "../../ids.ts";
 
 export type StartedSiteSession = { token: string; expiresAt: Date };
 
-/**
- * Never uses a token that the browser sent, because of session fixation (S34, S111). Sign-ins must use `completeSignIn`, which
- * asks for the second step.
- */
+/** Never uses a token that the browser sent (session fixation, S34, S111). Sign-ins must use `completeSignIn` instead. */
 export async function startSiteSession(
   userId: string,
   from: RequestOrigin,
@@ -34,10 +31,7 @@ export async function startSiteSession(
   return { token, expiresAt };
 }
 
-/**
- * See S34.
- * @returns undefined if the token does not belong to a live session of this user
- */
+/** See S34. Returns undefined if the token does not belong to a live session of this user. */
 export async function renewSiteSession(
   userId: string,
   token: string,

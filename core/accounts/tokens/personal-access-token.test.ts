@@ -97,7 +97,7 @@ describe("personal access tokens", () => {
     ["expiresInDays", { expiresInDays: 367 }],
     ["expiresInDays", { expiresInDays: 1.5 }],
     ["expiresInDays", { expiresInDays: Number.NaN }],
-  ])("with a bad %s are refused beside that field", async (field, bad) => {
+  ])("are refused if the %s is invalid, and the error names the field", async (field, bad) => {
     const person = await signedInPerson();
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });

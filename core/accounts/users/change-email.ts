@@ -16,7 +16,7 @@ const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 /** Many accounts together must not fill one mailbox. */
 const MAILBOX_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
-/** If the new address has an account, the response is the same, and only its owner is told (S113, S115). */
+/** If the new address has an account, the response is the same, and only that account's owner is told (S113, S115). */
 export async function changeEmail(actor: Person, input: { email: string }, from: RequestOrigin): Promise<{ email: string }> {
   await requirePermission(actor, "user.change_email", { userId: actor.userId }, { what: "User" });
   const email = parseEmailAddress(input.email);

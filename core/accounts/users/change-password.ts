@@ -23,10 +23,7 @@ import { takeAtLeast } from "../take-at-least.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
-/**
- * See S113, S112.
- * @returns how many other sessions ended
- */
+/** See S113, S112. Returns how many other sessions ended. */
 export async function changePassword(
   actor: Person,
   input: { currentPassword: string; newPassword: string },
@@ -90,7 +87,7 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
   );
 }
 
-/** A concurrent change of the address deletes the links that were sent to the former mailbox. */
+/** A concurrent change of the address, which deletes the links in the former mailbox, waits for this lock. */
 async function lockByAddress(tx: Db, canonical: string): Promise<{ id: string; username: string; email: string } | undefined> {
   const [user] = await tx.$queryRaw<{ id: string; username: string; email: string }[]>`
     SELECT id, username, email FROM "user" WHERE email_canonical = ${canonical} AND disabled_at IS NULL FOR NO KEY UPDATE`;

@@ -74,7 +74,7 @@ export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** If this is empty, it becomes the username. */
+  /** If empty, the username is used. */
   fullName?: string;
 };
 

@@ -68,10 +68,7 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
   });
 }
 
-/**
- * A revoked consent invalidates even a token that is being issued at this moment (S43, S112). The caller must have locked the
- * user's row with `lockLiveUser`.
- */
+/** A revoked consent ends even a token that is being issued now (S43, S112). The caller must have locked the user's row. */
 export async function revokeEverything(tx: Db, userId: string, by: { actor: Actor; from: RequestOrigin }): Promise<void> {
   const revokedAt = new Date();
   await endAllSiteSessions(userId, tx);

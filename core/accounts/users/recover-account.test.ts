@@ -176,7 +176,7 @@ describe("changePassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S113 a wrong current password is refused beside its field and counted", async () => {
+  test("S113 a wrong current password is counted, and the error names the field", async () => {
     const { actor } = await signedInPerson();
     const change = (currentPassword: string) =>
       changePassword(actor, { currentPassword, newPassword: NEW_PASSWORD }, fromElsewhere());
@@ -198,7 +198,7 @@ describe("changePassword", () => {
 });
 
 describe("changeEmail", () => {
-  test("the new address is confirmed by its own mailbox, and the old one is notified before and after", async () => {
+  test("a link in the new mailbox confirms the new address, and the old address is notified before and after", async () => {
     const { id, email, actor } = await signedInPerson();
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());
@@ -230,7 +230,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("S115 an address with an account gets the same response, and only its owner learns of it", async () => {
+  test("S115 an address with an account gets the same response, and only the account's owner is told", async () => {
     const { actor } = await signedInPerson();
     const other = await signedInPerson();
     await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });

@@ -157,7 +157,7 @@ describe("signIn", () => {
       await expect(trial(await rememberDevice(id, undefined))).resolves.toMatchObject({ userId: id });
     });
 
-    test("counts like any other once such browsers have made a hundred wrong guesses in a day: cookies can be copied", async () => {
+    test("counts like an unknown browser once the account's known browsers have made a hundred wrong guesses in a day", async () => {
       const { id, email, trial } = await underAttack();
       const cookie = await rememberDevice(id, undefined);
       const guess = signIn({ login: email, password: "a guess", knownBy: cookie }, fromElsewhere());
@@ -215,7 +215,7 @@ describe("signIn", () => {
     });
   });
 
-  test("S115 success resets the failures of the account, but not those of the address", async () => {
+  test("S115 a successful sign-in resets the failures of the account, but not those of the address", async () => {
     const { username } = await signedInPerson();
     const attacker = fromElsewhere();
     const fail = (login: string) => signIn({ login, password: "some other words" }, attacker);
@@ -295,7 +295,7 @@ describe("signIn", () => {
     ["password", { login: "ada", password: "x".repeat(1_000_000) }],
     ["password", { login: "ada", password: "" }],
     ["login", { login: "  ", password: PASSWORD }],
-  ])("S51 %s that is not text, empty or huge is refused beside the field", async (field, input) => {
+  ])("S51 a %s that is not text, empty or huge is refused, and the error names the field", async (field, input) => {
     await expect(signIn(input, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
   });
 });

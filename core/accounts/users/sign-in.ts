@@ -16,11 +16,11 @@ type SignInInput = {
   password: string;
   /** The value of the browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
-  /** The session that becomes invalid (S34). */
+  /** The token of the session that the new one replaces (S34). */
   replaces?: string;
 };
 
-/** Every failure gets the same response after the same work (S115). */
+/** An unknown login and a wrong password get the same response after the same work (S115). */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
@@ -70,7 +70,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** A concurrent change of the password or a disabled account must also end the new session. */
+/** A concurrent change of the password, or disabling the user, could not end this session, which did not exist yet. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

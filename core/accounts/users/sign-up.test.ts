@@ -117,7 +117,7 @@ describe("signUp", () => {
     expect(await findOneTimeToken(later, "sign-up")).toBeUndefined();
   });
 
-  test("a username that is taken is refused beside its field, in any spelling", async () => {
+  test("a username that is taken is refused in any spelling, and the error names the field", async () => {
     const { username } = await signedInPerson();
     await expect(signUp({ ...someone(), username: username.toUpperCase() }, fromElsewhere())).rejects.toMatchObject({
       code: "conflict",
@@ -146,7 +146,7 @@ describe("signUp", () => {
     ["password", { password: "long enough \0" }],
     ["fullName", { fullName: "Ada \u{fffd}" }],
     ["fullName", { fullName: "Ada \ud800" }],
-  ])("S51 bytes that are not text in %s are refused beside the field", async (field, bad) => {
+  ])("S51 bytes that are not text in %s are refused, and the error names the field", async (field, bad) => {
     await expect(signUp({ ...someone(), ...bad }, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
   });
 });

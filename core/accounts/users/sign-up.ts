@@ -17,10 +17,7 @@ export const RESPONSE_MILLISECONDS = 300;
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
-/**
- * Creates no account yet, so that no response reveals an existing account (S115).
- * @param returnTo the path on this service to continue to
- */
+/** Creates no account yet, so that no response reveals an existing account (S115). `returnTo` is a path on this service. */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
   const { handle, email, fullName, password } = await parseNewUser(input);
   await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);

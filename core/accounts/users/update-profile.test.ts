@@ -47,7 +47,7 @@ describe("updateProfile", () => {
     ["website", { website: "javascript:alert(1)" }],
     ["website", { website: "https://ada\0.example" }],
     ["avatar", { avatar: Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>") }],
-  ])("S51 a bad %s is refused beside its field and changes nothing", async (field, bad) => {
+  ])("S51 an invalid %s changes nothing, and the error names the field", async (field, bad) => {
     const { id, actor } = await signedInPerson();
     const before = await findUser(id);
     await expect(updateProfile(actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

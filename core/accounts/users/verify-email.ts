@@ -20,7 +20,7 @@ type VerifyEmailInput = {
   /** Only for a sign-up. */
   password?: string;
   username?: string | undefined;
-  /** The session that becomes invalid (S34). */
+  /** The token of the session that the new one replaces (S34). */
   replaces?: string | undefined;
   actor?: Person | undefined;
 };
@@ -38,8 +38,8 @@ type VerifiedEmail =
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Somebody could sign up with another's address and have its owner press the button (S142), so the user must also prove the
- * password or hold the account.
+ * The owner of the mailbox may open a link that somebody else requested (S142). So the link alone is not enough: a sign-up also
+ * requires its password, and a change of address a session of the account.
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");

@@ -168,7 +168,7 @@ describe("S116 an intruder is detected who", () => {
 });
 
 describe("S116 retention", () => {
-  test("removes old contents and keeps their places; other missing entries are still found", async () => {
+  test("removes old entries and keeps their seals, and other missing entries are still detected", async () => {
     const { rows } = await pool().query<{ id: string }>(
       `insert into audit_event (id, type, created_at) select lpad(to_hex(n), 24, '0'), 'user.sign_in', now() - make_interval(days => 500 - n * 50)
          from generate_series(1, 6) n returning id`,

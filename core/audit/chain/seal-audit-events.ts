@@ -42,7 +42,7 @@ async function sealBatch(client: pg.PoolClient): Promise<number> {
   let previousHash = heads[0]?.hash ?? FIRST_PREVIOUS_HASH;
   const seals = [];
   for (const { isSealed, ...entry } of entries) {
-    // Only a change by hand can cause this. It must not block the other entries.
+    // Only a change of the table by hand queues a sealed entry. It must not block the other entries.
     if (isSealed) continue;
     seq += 1n;
     const seal = { seq, eventId: entry.id, eventCreatedAt: entry.createdAt, contentHash: hashEntry(entry), previousHash };

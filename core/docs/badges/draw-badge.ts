@@ -14,7 +14,7 @@ const measures: Record<BadgeSize, Measures> = {
   lg: { heightPx: 48, fontPx: 17, paddingPx: 18, markPx: 24, gapPx: 12 },
 };
 
-/** The contrast with the background is at least 4.5:1 for text and 3:1 for the border. */
+/** The contrast with the background is at least 4.5:1 for text and 3:1 for the border and the mark. */
 export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" | "mark", string>> = {
   light: { ground: "#ffffff", edge: "#8a837a", ink: "#1c1917", mark: "#a8600a" },
   dark: { ground: "#1c1a18", edge: "#7b746c", ink: "#f3f1ee", mark: "#e0a458" },
@@ -28,7 +28,7 @@ export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Ba
   const words = layOut(label, fontPx);
   const wordsAt = paddingPx + markPx + gapPx;
   const widthPx = Math.ceil(wordsAt + words.widthPx + paddingPx);
-  // Readers judge the height of a line by its capitals.
+  // The capitals are centered, because readers judge the height of a line by them.
   const baseline = round((heightPx + (inter.capHeight / inter.unitsPerEm) * fontPx) / 2);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}" role="img" aria-labelledby="t">
 <title id="t">${escaped(label)}</title>

@@ -216,7 +216,7 @@ describe("items", () => {
 });
 
 describe("updateCollection", () => {
-  test("changes only the given fields; a new title changes the URL, and the old one still leads there", async () => {
+  test("changes only the given fields; a new title changes the URL, and the old URL still finds the collection", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada, { description: "Of the sea", theme: "green" });
     const changed = await updateCollection(ada.actor, collection.id, { title: "Ebb and Flow" }, from);

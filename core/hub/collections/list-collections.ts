@@ -47,7 +47,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
       : owners.length > 0
         ? latestOf(Prisma.join(conditions, " AND "))
         : latest(readable);
-  // For a repeated letter, LIKE would take the product of both lengths (S137).
+  // With repeated letters, the time of LIKE would grow with the product of both lengths (S137).
   const has = (column: Prisma.Sql) => Prisma.sql`strpos(lower(${column}), lower(${text})) > 0`;
   if (text) conditions.push(Prisma.sql`(${has(Prisma.sql`c.title`)} OR ${has(Prisma.sql`c.description`)})`);
   const where = Prisma.join(conditions, " AND ");

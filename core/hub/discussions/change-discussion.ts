@@ -26,10 +26,7 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
   });
 }
 
-/**
- * Returns the author as the subject of an audit entry, or null if the author can no longer see the repository. The author's security log
- * shows the entry with the repository's name (S136).
- */
+/** The author as an audit entry's subject, or null if their security log may no longer show the repository's name (S136). */
 export async function subjectOf({ tx, repo }: ToChange, authorId: string | null): Promise<string | null> {
   if (authorId === null) return null;
   const author = await findDelegate({ createdById: authorId, delegationId: null, ownerKind: "user", ownerId: authorId }, tx);

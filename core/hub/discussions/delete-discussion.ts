@@ -15,10 +15,7 @@ import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * The commits are deleted first, so that the caller can try again.
- * @param actorNow resolves the actor again before the refs change (S114)
- */
+/** The commits are deleted first, so that the caller can try again. */
 export async function deleteDiscussion(
   actor: Actor,
   name: DiscussionName,
@@ -55,7 +52,6 @@ export async function deleteDiscussionRow(
   if (count > 0) await recordDiscussionEvent(tx, { repo, discussion, actorId }, { scope: "discussion", action: "delete" });
 }
 
-/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deletePullRequestRef(
   actor: Actor,
   name: DiscussionName,

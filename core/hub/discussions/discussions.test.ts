@@ -87,7 +87,7 @@ describe("a discussion", () => {
     await setLocked(ada.actor, at, false, from);
   });
 
-  test("shows each change, in order, and each is recorded as one event that follows the contract", async () => {
+  test("shows each change in order, and each is recorded as one event that fits the schema", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const comment = await addComment(ada.actor, at, { comment: "South\r\nof here.\n" });
     expect(comment).toMatchObject({ content: "South\nof here.", author: { name: ada.username }, isHidden: false });
@@ -340,7 +340,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("during simultaneous comments: each comment is either written before, or refused because the discussion is gone", async () => {
+  test("lets each simultaneous comment either be written before, or be refused because the discussion is gone", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);

@@ -53,7 +53,7 @@ type DiscussionList = Page<Discussion> & {
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
-/** No index answers a part of a title (S137). */
+/** A search for a part of a title can use no index, so it looks only at this many of the newest discussions (S137). */
 export const SEARCHED_MAX = 10_000;
 
 export async function listDiscussions(

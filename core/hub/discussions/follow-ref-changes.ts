@@ -14,13 +14,10 @@ const PULL_REQUESTS_FOLLOWED = 50;
 /** `isMore` means that there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `party` is the one whose limit counts the shown commits. `at` is a time before git changed the refs. */
+/** `party` is the caller whose limit counts the shown commits. `at` is a time before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/**
- * Call this with the repository locked.
- * @returns the changes that are not applied, for example because git did not answer in time
- */
+/** Call this with the repository locked. Returns the changes that are not applied, for example because git was too slow. */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
@@ -118,7 +115,7 @@ async function followBases(
   return { late: isMore ? [...changed] : [...late], isMore };
 }
 
-/** Git's answers may already include changes that are not recorded yet. */
+/** The refs whose changes are not recorded yet. Git's answers may already include these changes. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));

@@ -76,10 +76,7 @@ const watchWalks = () =>
 const isWalking = () => [...walking].some(({ killed }) => !killed);
 const { setTimeout: realTimeout } = globalThis;
 
-/**
- * Runs `work` with a clock that advances only while git walks.
- * @returns how many milliseconds git had
- */
+/** Runs `work` with a clock that advances only while git walks. Returns how many milliseconds git had. */
 async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unknown>): Promise<number> {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   const stopWatching = watchWalks();

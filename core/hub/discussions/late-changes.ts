@@ -32,7 +32,7 @@ export type LateChanges = {
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
 /** The time triples with each attempt, so that cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** The pause after an attempt, in which other users' rows get their turn. */
+/** The time between the first attempts for two rows of one user, in which other users' rows get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;

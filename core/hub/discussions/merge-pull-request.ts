@@ -34,10 +34,7 @@ type MergeInput = {
 
 const ATTEMPTS = 4;
 
-/**
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the new commit of the base
- */
+/** Returns the new commit of the base. */
 export async function mergePullRequest(
   actor: Actor,
   name: DiscussionName,

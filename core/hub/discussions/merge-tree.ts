@@ -17,10 +17,7 @@ const tries = walker<Merged>({ max: 200 });
 /** A merge writes whole files, so a few merges of long files could fill the disk (S137). */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
-/**
- * Small trees can keep git busy for hours, so a merge holds a slot for walks (S137).
- * @param objects the folder in which git writes
- */
+/** Small trees can keep git busy for hours, so a merge holds a slot for walks (S137). Git writes into the folder `objects`. */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
   const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
   return merges({ directory: path, of: [ours, theirs], walk });

@@ -30,7 +30,7 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment", comment);
-  // The reason of the refs is thrown last, because all other reasons take precedence.
+  // A missing ref is reported last, because all other reasons take precedence.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;

@@ -204,7 +204,7 @@ describe("the effects of a push on pull requests:", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("a pull request whose ref or base is deleted is closed, and can be reopened only when that is back", async () => {
+  test("a pull request whose ref or base is deleted is closed, and can be reopened only when the ref or base is back", async () => {
     const { ada, repo, head, at, status } = await proposed();
     await setRef(repo, ada, "refs/pr/1", null);
     expect(await status()).toBe("closed");
@@ -257,7 +257,7 @@ test("S135 an app with only the scope for discussions can push to pull requests 
   await commit(ada, "write-repos");
 });
 
-test("only maintainers can push to a locked pull request, because a push shows text in it", async () => {
+test("only maintainers can push to a locked pull request, because it shows the subjects of pushed commits", async () => {
   const { ada, bea, repo, at } = await proposed();
   await setLocked(ada.actor, at, true, from);
   expect(await pullRequestPushRefusal(bea.actor, repo, 1)).toMatch(/locked/);

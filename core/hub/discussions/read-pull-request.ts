@@ -79,10 +79,7 @@ async function mergedRange(discussionId: string): Promise<PullRequestRange | und
   return headSha ? { headSha, baseSha: baseSha ?? null } : undefined;
 }
 
-/**
- * The caller must have checked `repo.read_content`.
- * @returns null if the commits are gone or the patch is too large
- */
+/** The caller must have checked `repo.read_content`. Returns null if the commits are gone or the patch is too large. */
 export async function readPullRequestPatch(repo: Repo, discussion: Discussion): Promise<string | null> {
   const range = await pullRequestRange(repo, discussion);
   if (!range) return null;

@@ -25,14 +25,11 @@ export type RefEffects = {
   bases: Map<string, string | null>;
   /** The head commits of merged pull requests, by number and in order of numbers, for each branch's ref. */
   merged: Map<string, Map<number, string>>;
-  /** Includes refs for which git did not answer. */
+  /** The refs that git was asked about, whether or not it answered. */
   asked: Set<string>;
 };
 
-/**
- * The pushed commits decide how long git takes, so call this before anything is locked (S137).
- * @param at a time before git changed the refs
- */
+/** Pushed commits decide how long this takes, so lock nothing before (S137). `at` is a time before git changed the refs. */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
   changed: readonly ChangeToFollow[],

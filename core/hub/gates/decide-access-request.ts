@@ -116,7 +116,7 @@ type Answered = {
   reason?: string | null;
 };
 
-/** A user who did not ask has been given access. A user who had access has lost it. */
+/** The answer is `granted` if the user did not ask, and `removed` if the user had access. */
 function answerTo(before: { status: string; hasAsked: boolean } | null, to: "accepted" | "rejected"): Answered["answer"] {
   if (to === "accepted") return before?.hasAsked ? "accepted" : "granted";
   return before?.status === "accepted" ? "removed" : "rejected";

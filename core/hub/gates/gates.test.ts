@@ -177,7 +177,7 @@ describe("access", () => {
     expect(removed?.text).toContain("have removed your access");
   });
 
-  it("is announced with what a private repository still hides", async () => {
+  it("is announced, for a private repository, as access once the repository is public", async () => {
     const [repo, guest] = [await gatedRepo(), await signedInPerson("guest")];
     await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
     await grantAccess(ada.actor, nameOf(repo), { userId: guest.id }, from);

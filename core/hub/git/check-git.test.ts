@@ -18,7 +18,7 @@ test("the git of this machine is accepted", async () => {
   expect(await checkGit()).toMatch(/^\d+\.\d+/);
 });
 
-test("on a machine without git, or with an old version, the check fails with an error that says which", async () => {
+test("on a machine without git, or with an old version, the check fails and names the reason", async () => {
   setPath(folder);
   await expect(checkGit()).rejects.toThrow(SettingsError);
   await expect(checkGit()).rejects.toThrow(/git cannot be run: .*Install git 2\.38 or later/);

@@ -15,10 +15,7 @@ export async function countObjects(
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
 }
 
-/**
- * Call this under the row's lock.
- * @returns `otherwise` if a busy disk does not answer in time
- */
+/** Call this under the row's lock. Returns `otherwise` if a busy disk does not answer in time. */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {
     const [objects, refs] = await Promise.all([countObjects(path, undefined, UNDER_LOCK), countRefs(path)]);

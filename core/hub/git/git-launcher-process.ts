@@ -92,10 +92,7 @@ function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): (
   return () => clearTimeout(timer);
 }
 
-/**
- * Includes children that have ended.
- * @returns YOUNG_MS on systems without /proc, so that the priority is lowered at once
- */
+/** Includes children that have ended. YOUNG_MS on systems without /proc, so that the priority is lowered at once. */
 function usedMs(pid: number): number {
   const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
   return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;

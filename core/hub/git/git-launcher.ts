@@ -32,10 +32,7 @@ export class LauncherEnded extends Error {
   override message = "the launcher of git ended";
 }
 
-/**
- * Git is started by a small process, because starting it from a large process would block that process for long
- * (docs/decisions/080).
- */
+/** A small process starts git, because starting git would block a large process for long (docs/decisions/080). */
 export class GitLauncher {
   readonly #directory: string;
   readonly #server: Server;

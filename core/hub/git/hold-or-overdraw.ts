@@ -5,7 +5,7 @@ import type { StorageOwner } from "../../storage/limits.ts";
 
 /** A commit without new content, or a merge, may exceed the quota by this much. */
 export const FREE_BYTES = 64 * 1024;
-/** Each free deletion writes a folder anew, so free changes are limited too (S137). */
+/** Even a deletion writes new folders to git, so all changes beyond the quota are limited together (S137). */
 const OVERDRAFT: ThrottleLimit = { limit: 256 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 export async function holdOrOverdraw(owner: StorageOwner, bytes: number, what: string): Promise<Hold | undefined> {

@@ -94,7 +94,7 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** Git is killed first, because callers rely on git changing no ref after its exit. */
+  /** Git is killed before its exit is reported, because callers rely on git changing no ref after its exit. */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();

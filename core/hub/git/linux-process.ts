@@ -2,10 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, setPriority } from "node:os";
 
-/**
- * @param name the file's path below /proc
- * @returns an empty string if the process has ended, or the system is not Linux
- */
+/** `name` is a path below /proc. Returns "" if the process has ended, or the system is not Linux. */
 export function readProcess(name: string): string {
   try {
     return readFileSync(`/proc/${name}`, "latin1");

@@ -13,7 +13,7 @@ export const largeRequests = fairQueue({ name: "git_large_requests", slots: 16 }
 /** A slot is held until the client has read the response. */
 export const fetches = fairQueue({ name: "git_fetches", slots: Math.max(48, cores * 12), waitMaxMs: 30_000 });
 
-/** The wait is longer than PUSH_WANTED_GRACE_MS, for which a slow push may keep its slot. */
+/** The wait is longer than PUSH_CONTENDED_GRACE_MS, for which a slow push may keep its slot. */
 export const pushes = fairQueue({ name: "git_pushes", slots: Math.max(24, cores * 6), waitMaxMs: 90_000 });
 
 /** A slot is a git process, which runs for as long as a client reads. */

@@ -7,7 +7,7 @@ import { sweepProposals } from "./proposals/drop-files.ts";
 import { removeAbandonedUploads } from "./storage/local-storage.ts";
 import { storageOf } from "./storage/storages.ts";
 
-/** Longer than an upload may take, and long enough to restore an older database. */
+/** Content must outlast the longest upload, and the restoration of an older database that refers to it. */
 export const LFS_LEFTOVER_HOURS = 48;
 const BATCH = 200;
 
@@ -50,7 +50,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
   }
 }
 
-/** Longer than three weeks, for which clients remember and resume uploads. */
+/** Clients remember and resume uploads for three weeks. */
 export const UNNAMED_XORB_DAYS = 30;
 
 async function forgetUnnamedXorbs(now: Date): Promise<void> {

@@ -7,10 +7,7 @@ const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/**
- * A copy in a folder with a long name can be too large although the original is not. "slow" and "too much" depend only on the
- * content.
- */
+/** "slow" and "too much" depend only on the text. "too large" also depends on the folder, because each link contains its name. */
 type Verdict = "slow" | "too large" | "too much";
 
 // Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
@@ -43,19 +40,16 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/**
- * @param language one of the common languages of `lowlight`
- * @returns undefined if the result is too large or takes too long
- */
+/** For the common languages of `lowlight`. Returns undefined if the result is too large or takes too long. */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });
 }
 
 type Keys = {
-  /** Only this text decides how long rendering takes. */
+  /** A hash of the text, which alone decides how long rendering takes. */
   content: string;
-  /** Contains everything that the result depends on. */
+  /** A hash of everything that the result depends on. */
   key: string;
   within: string;
 };

@@ -38,7 +38,7 @@ describe("S112 deleteAccount", () => {
     expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
   });
 
-  test("leaves comments elsewhere without the author's name; deletes reactions, access requests and inference usage", async () => {
+  test("leaves comments in other users' repositories, without an author, and deletes reactions, access requests and inference usage", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(bea);
     const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };

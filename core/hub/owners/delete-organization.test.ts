@@ -83,7 +83,7 @@ describe("deleteOrganization", () => {
     });
     expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grants.exchanged } })).revokedAt).not.toBeNull();
     expect((await emailsTo(ada.email))[0]?.subject).toBe(`The organization ${name} was deleted`);
-    // The name stays reserved, because users who trusted it must not meet a stranger under it.
+
     const [last] = await db().auditEvent.findMany({
       where: { orgId: id },
       orderBy: [{ createdAt: "desc" }, { id: "desc" }],

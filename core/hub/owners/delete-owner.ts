@@ -11,10 +11,7 @@ import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions, UPLOADS_AT_A_TIME } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/**
- * Most of a large account is deleted in portions before the account itself, so that another attempt can continue after an
- * interruption.
- */
+/** Deletes most of a large account in portions first, so that another attempt can continue after an interruption. */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const by = actorId(actor) === userId ? null : actorId(actor);
   await requireDeletable(actor, userId);
@@ -35,7 +32,7 @@ const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
 /** The tables in which an account can have very many rows. With `change`, rows are changed and stay. */
 const PORTIONS: readonly Portion[] = [
-  // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
+  // A store may have thousands of files, a collection hundreds of items, and a run a log of megabytes.
   { table: "repo", where: isStoreOf, most: UPLOADS_AT_A_TIME },
   { table: "collection", where: ownedBy, most: 50 },
   { table: "job_run", where: ownedBy, most: 200 },
@@ -45,10 +42,7 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/**
- * Each portion has a short transaction of its own.
- * @returns the numbers for the audit log
- */
+/** Each portion has a short transaction of its own. Returns the numbers for the audit log. */
 async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
@@ -74,10 +68,7 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
   return removed;
 }
 
-/**
- * The rows stay without their author. Responses then say `ghost`
- * (docs/specification/repositories-and-git.md#discussions-and-pull-requests).
- */
+/** Discussions and comments stay without an author, whom responses call `ghost`. */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });
@@ -96,10 +87,7 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 
 const REPOS_AT_A_TIME = 500;
 
-/**
- * The caller has locked the owner's row, so that nothing is added meanwhile.
- * @param actorId null if the actor is the deleted owner
- */
+/** The caller has locked the owner's row, so nothing is added. `actorId` is null if the actor is the deleted owner. */
 async function removeOwned(
   tx: Db,
   ownerId: string,

@@ -19,7 +19,6 @@ const sha = z
   .nullable()
   .transform((text) => (text === null || /^0+$/.test(text) ? null : text));
 
-/** All other properties are ignored, except `headSha`. */
 const repo = z
   .object({
     id: z

@@ -10,13 +10,13 @@ type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } 
 
 export type PayloadContext = {
   platform: Platform;
-  /** The repository as it was before the event, for a move or a deletion. */
+  /** For a move or a deletion, the repository as it was before. */
   repo: Mirrored;
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;
 };
 
-/** Equals the payload of a repository hosted here (docs/specification/webhooks.md#payload). */
+/** Has the form of a payload of a repository that is hosted here (docs/specification/webhooks.md#payload). */
 export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
   const { repo: known } = context;
   const event = eventOf(data.kind);
@@ -75,7 +75,7 @@ function personId({ name, id }: EventPerson, { owners, platform }: PayloadContex
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** Always gives the same 24 hex digits (docs/specification/README.md#conventions). */
+/** The same arguments always give the same 24 hex digits (docs/specification/README.md#conventions). */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

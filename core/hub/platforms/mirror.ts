@@ -35,10 +35,7 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
   return tokensOf(live);
 }
 
-/**
- * Skips platforms that are revoked or locked. After this, the transaction waits at most 200 ms for any other lock, because all
- * platforms wait with it.
- */
+/** Skips revoked and locked platforms. Later locks may take 200 ms, because all platforms' events wait for this transaction. */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
     SELECT id, ${TOKENS}, set_config('lock_timeout', '200ms', true) FROM platform
@@ -119,10 +116,7 @@ export const describedRepoSchema = z.object({
 
 export type DescribedRepo = z.infer<typeof describedRepoSchema>;
 
-/**
- * Leaves out repositories whose name or ID is taken.
- * @returns the number of inserted repositories
- */
+/** Leaves out repositories whose name or ID is taken. Returns the number of inserted repositories. */
 export function insertRepos(
   tx: Sql,
   platform: Platform,

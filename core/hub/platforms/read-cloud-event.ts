@@ -4,7 +4,7 @@ import { type EventData, eventKinds, eventOf, kindOfType, parseEventData } from 
 import { refusalOf, unstorable } from "./mirror.ts";
 import { isSourceOf, type Platform } from "./platform.ts";
 
-/** See CloudEvents 1.0. The published library generates an `id` for an event without one, so a repetition would be a second event. */
+/** See CloudEvents 1.0. The published library is not used, because it gives an event without an `id` a new one each time. */
 const attributes = z.object({
   specversion: z.literal("1.0", "must be 1.0"),
   id: z.string().min(1).max(255),

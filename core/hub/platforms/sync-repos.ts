@@ -17,7 +17,7 @@ type SyncInput = {
   repos: readonly unknown[];
   /** Deletes the platform's repositories that `repos` does not contain. */
   isComplete?: boolean;
-  /** Changes are recorded as events. Without this option, the platform sends its own. */
+  /** Records the changes as events, for a platform that sends no events itself. */
   isRecorded?: boolean;
 };
 

@@ -22,10 +22,7 @@ export type Taken = { source: string | null; id: string | null } & (
   | { status: "failed"; refusal: ServiceError }
 );
 
-/**
- * The transaction that records an event also applies the event to the repository (S122). Requests that come together share a
- * transaction.
- */
+/** A transaction records events and applies them to repositories (S122). Simultaneous requests share a transaction. */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX.toLocaleString("en")} events at a time.`);
@@ -113,7 +110,7 @@ async function takeTurn(turn: Turn): Promise<void> {
 
 const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
 
-/** After a failure, each request is tried alone, because no request may fail because of another. */
+/** After a failure, each request is tried alone, so that none fails because of another. */
 async function takeAlone({ platform, requests }: Turn): Promise<void> {
   try {
     await takeTurns([{ platform, requests }], lockPlatform);
@@ -127,7 +124,7 @@ async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms)
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // The reads follow the lock, so that they see everything that was committed before.
+    // The connection runs the reads after the lock, so that they see everything that was committed before.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);

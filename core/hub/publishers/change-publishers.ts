@@ -21,10 +21,7 @@ export const PUBLISHERS_MAX = 20;
 /** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/**
- * A mistake in the issuer should show here, and not later in a job
- * (docs/specification/organizations-and-tokens.md#trusted-publishers).
- */
+/** Fetches the issuer's keys, so that a mistake shows here and not later in a job. */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -108,7 +105,7 @@ async function changeSubject<T>(
   const { id } = await findRepo(actor, subject.repo, "repo.manage_publishers");
   const by = actorId(actor);
   return db().$transaction(async (tx) => {
-    // The lock is needed because the publishers that a user added end with the user's account.
+    // Deleting the user's account ends the publishers that the user added, and must not miss a new one.
     if (by) await lockLiveUser(tx, by);
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");

@@ -48,7 +48,7 @@ export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: strin
   await tx.repo.deleteMany({ where: { id: { in: repos.map(({ id }) => id) } } });
 }
 
-/** The repository may have been moved, made private or deleted while this caller waited for the lock (S135). */
+/** Checks the permission again under the lock, because the repository may have been moved or made private (S135). */
 export async function changeRepo<T>(
   actor: Actor,
   wanted: RepoName,

@@ -28,7 +28,7 @@ export type NewRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** By default, a user's repository is public, and an organization's follows its setting. */
+  /** By default, a user's repository is public, and an organization's follows the organization's setting. */
   isPrivate?: boolean | undefined;
   sdk?: string | null;
   defaultBranch?: string;
@@ -85,7 +85,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   return repo;
 }
 
-// Scripts match this text and the next, which are the public hub's.
+// Scripts match this text and the next, so they must not change.
 const FIRST_COMMIT = "initial commit";
 export const nameTaken = (type: RepoType, handle: string, name: string): string =>
   `A ${type} repository called ${handle}/${name} already exists.`;
@@ -96,9 +96,8 @@ export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
 /**
- * Creates a repository with its first commit, because clients of the public hub tag it, propose changes to it or name the commit
- * as a parent at once. The commit has `files` and, unless `files` has the same paths, a generated .gitattributes and, for a
- * Space or with a license, README.md.
+ * Clients expect a first commit, which they tag or use as a parent at once. It has `files` and a generated .gitattributes. A
+ * Space and a repository with a license also get a README.md. A file in `files` replaces a generated one.
  * @param input.autoInit false leaves out the generated files, for a push of an existing repository
  * @throws ServiceError as `createRepo` and `createCommit`
  */

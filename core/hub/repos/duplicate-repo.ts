@@ -25,7 +25,7 @@ import { ownerColumns, type Repo, repoResource } from "./repo.ts";
 const COPY_MAX_MS = 10 * 60_000;
 /** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
-/** Objects without their delta base are copied whole, so a small pack could unpack to a thousand times its size (S137). */
+/** Objects whose delta base is not copied become whole, which could make the copy a thousand times as large (S137). */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
 type Copy = {
@@ -35,10 +35,7 @@ type Copy = {
   prepare?: (made: Repo) => Promise<void>;
 };
 
-/**
- * The copy's large files are not stored again, but count towards the quota of the copy's owner.
- * @param actorNow resolves the actor again before the copy gets its content (S114, S135)
- */
+/** The copy's large files are not stored again, but count towards the quota of the copy's owner. */
 export async function duplicateRepo(
   actor: Actor,
   wanted: RepoName,

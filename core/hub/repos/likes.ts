@@ -23,19 +23,19 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
   if (!userId) throw new ServiceError("forbidden", "Only a user can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // The transaction holds a connection while it waits for these rows, so the wait must be short (S137).
+    // The transaction holds a connection while it waits for rows that other likes have locked, so the wait must be short (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
-    // The repository may have become private before a trigger locked the row (S135).
+    // The repository may have become private before a trigger of the insert locked its row (S135).
     const current = await readRepo(repo.id, tx);
     if (!current) throw notFound("Repository");
     await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });
   });
 }
 
-/** The lock makes simultaneous likes count one after the other. */
+/** The lock makes a user's simultaneous likes wait for each other, so that each is counted. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {

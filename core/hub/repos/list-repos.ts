@@ -36,9 +36,7 @@ export type RepoQuery = {
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/**
- * Public and private repositories are searched separately, so that the cost of a page does not depend on others' repositories.
- */
+/** Searches public and private repositories separately, so that strangers' private repositories cost no time. */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);
@@ -90,7 +88,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** Has at most as many rows as a page. Leaves out repositories of disabled users. */
+/** Leaves out repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}

@@ -76,7 +76,7 @@ describe("moveRepo", () => {
     expect(entry?.data).toMatchObject({ endedPublishers: 1 });
   });
 
-  test("S135 to another owner requires the right to manage here and to create there", async () => {
+  test("S135 to another owner requires the rights to manage the repository and to create repositories of the new owner", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],

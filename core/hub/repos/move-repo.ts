@@ -19,10 +19,7 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
-/**
- * The former name leads to the repository until a new repository takes that name.
- * @param to.owner a handle
- */
+/** The former name leads to the repository until a new repository takes that name. `to.owner` is a handle. */
 export async function moveRepo(
   actor: Actor,
   wanted: RepoName,

@@ -37,10 +37,7 @@ function newCards() {
   };
 }
 
-/**
- * Call `readCardAhead` before a transaction, so that nobody waits for a parser while a row is locked.
- * @returns undefined if the card was not read ahead
- */
+/** Returns undefined without `readCardAhead`. Call that before a transaction, so that no parser runs while a row is locked. */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
@@ -77,7 +74,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 }
 
 /**
- * @param within the resource among which a caller's slots are shared fairly
+ * @param within names the repository, because a caller's slots are shared fairly among repositories
  * @returns null for absent, invalid or too expensive front matter
  */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
@@ -111,7 +108,7 @@ export async function checkCard(text: string, type: RepoType): Promise<CardCheck
       warnings: [],
     };
   }
-  // The check is only advice, but clients give a commit up unless the check succeeds.
+  // The check is only advice, but clients give the commit up if this request fails.
   if (outcome === "busy") return { errors: [], warnings: ["The service is busy and could not check the front matter."] };
   return outcome.answer as CardCheck;
 }

@@ -40,10 +40,7 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-/**
- * Makes as many statements for an absent name as for a hidden one (S136).
- * @param name in lower case, like `owner`
- */
+/** Makes as many statements for an absent name as for a hidden one (S136). `owner` and `name` are in lower case. */
 export async function readRepoByName(
   { type, owner, name }: { type: RepoType; owner: string; name: string },
   tx: Db,

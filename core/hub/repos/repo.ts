@@ -97,10 +97,7 @@ const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
 /** The second segments of this service's own URLs under `/<owner>/` (S139). */
 const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
 
-/**
- * See S137, S139.
- * @returns `canonical`, which must be unique for one owner
- */
+/** See S137, S139. `canonical` must be unique for one owner and type. */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();
   const refuse = (sentence: string) => invalidRequest(sentence, field);

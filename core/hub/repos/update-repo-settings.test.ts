@@ -35,7 +35,7 @@ describe("updateRepoSettings", () => {
       await expect(set(settings)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S137 the events of settings and moves count with those of branches; a repository can still be made private", async () => {
+  test("S137 the events of settings and moves count towards the limit, but do not keep a repository from being made private", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const set = (settings: object) => updateRepoSettings(ada.actor, nameOf(repo), settings, from);

@@ -17,10 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/**
- * All changes together are one event (docs/specification/webhooks.md#payload).
- * @param wanted unchecked values, in which `gated` may be `false`
- */
+/** All changes together are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -82,7 +79,7 @@ function isRemoval(before: Repo, now: Repo): boolean {
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** A removal counts too but is never refused, because only a counted change could undo it (S144). */
+/** A removal counts too but is never refused. It cannot be repeated forever, because its undoing can be refused (S144). */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {

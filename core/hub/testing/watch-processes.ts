@@ -8,10 +8,7 @@ const keeper = globalThis as {
   keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
 };
 
-/**
- * Git is started without the launcher, whose processes would not be seen.
- * @returns a function that stops watching
- */
+/** Starts git without the launcher, whose processes would not be seen. Returns a function that stops watching. */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;
   keeper.keyhookGitLauncher = undefined;

@@ -125,7 +125,7 @@ export class ShardCheck {
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {
-    // A chunk far beyond any xorb is also beyond the integers of the database (S51).
+    // A larger number could exceed the integers of the database (S51).
     if (term.chunks <= 0 || term.end > XORB_CHUNKS_MAX) throw refuse(`The file ${hash} refers to impossible chunks.`);
     size += term.bytes;
     chunks += term.chunks;

@@ -9,7 +9,7 @@ const asCaller = <T>(name: string, work: () => Promise<T>): Promise<T> =>
 const options = (changes: Partial<TurnOptions> = {}): TurnOptions => ({
   within: "repo",
   signal,
-  yields: () => false,
+  mustYield: () => false,
   ...changes,
 });
 
@@ -34,10 +34,10 @@ test("S137 checks that take all slots give them to others in turn, and continue"
 });
 
 test("S145 a check that takes too long ends only if others wait for its place", async () => {
-  const late = (yields: () => boolean) => CheckTurn.run(options({ yields, stayMs: -1 }), (turn) => turn.pass());
+  const late = (mustYield: () => boolean) => CheckTurn.run(options({ mustYield, stayMs: -1 }), (turn) => turn.pass());
   await late(() => false);
   await expect(late(() => true)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 60 });
-  await expect(CheckTurn.run(options({ yields: () => true }), (turn) => turn.pass())).resolves.toBeUndefined();
+  await expect(CheckTurn.run(options({ mustYield: () => true }), (turn) => turn.pass())).resolves.toBeUndefined();
 });
 
 test("a check whose client has left ends", async () => {

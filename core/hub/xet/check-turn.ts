@@ -13,7 +13,7 @@ export type TurnOptions = {
   /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Whether others wait for a resource that the check holds besides the slot. */
-  yields: () => boolean;
+  mustYield: () => boolean;
   stayMs?: number;
 };
 
@@ -47,11 +47,11 @@ export class CheckTurn {
   async pass(): Promise<void> {
     this.signal.throwIfAborted();
     const now = performance.now();
-    if (now > this.#until && this.#options.yields()) {
+    if (now > this.#until && this.#options.mustYield()) {
       const sentence = "Checking these files took too long, and other uploads are waiting. Upload them in several commits.";
       throw new ServiceError("unavailable", sentence, { retryAfterSeconds: 60 });
     }
-    if (now < this.#turnEnds || !this.#slot.yields()) return;
+    if (now < this.#turnEnds || !this.#slot.mustYield()) return;
     this.#slot();
     this.#slot = await checks.take({ within: this.#options.within });
     this.#turnEnds = performance.now() + TURN_MS;

@@ -14,7 +14,7 @@ import { xetHashAt } from "./read-file.ts";
 import { FOUND_BYTES } from "./split-content.ts";
 import { termEntry } from "./terms.ts";
 
-/** The rows are owners, so an owner with many files waits for others after each file. */
+/** Each row is an owner, so an owner with many files waits for others after each file. */
 export const lfsChunkingTable: LeasedTable = { name: "lfs_chunking", isOpen: "true" };
 
 export const LFS_CHUNKING_CHANNEL = "lfs_chunking";

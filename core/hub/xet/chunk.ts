@@ -67,7 +67,7 @@ export class ChunkSplitter {
   }
 
   /**
-   * @param isEnd whether a chunk cannot begin with this byte, so that the rest of the xorb begins here
+   * @param isEnd whether the xorb's footer begins with this byte, and no chunk does
    * @yields chunks, each of which is valid until the next one is requested
    */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {

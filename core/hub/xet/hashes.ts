@@ -22,10 +22,7 @@ export const hashChunk = keyedHash(DATA_KEY);
 const hashNode = keyedHash(NODE_KEY);
 const hashRoot = keyedHash(NO_KEY);
 
-/**
- * Proves that the uploader of a file knows the hash of each of its chunks.
- * @param hashes the concatenated hashes
- */
+/** The hash over the concatenated hashes of chunks, which proves that the uploader of a file knows each of them. */
 export const hashRange = keyedHash(RANGE_KEY);
 
 export const hashText = (hash: Uint8Array): string => Buffer.from(hash).swap64().toString("hex");

@@ -9,8 +9,8 @@ const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
- * See LZ4 Frame Format 1.6. The block size in the header is lowered first, because the decoder allocates it. Blocks are counted
- * first, because 256 KiB could become 64 MB (S145).
+ * See LZ4 Frame Format 1.6. The block size in the header is lowered, because the decoder allocates it. The blocks are counted
+ * before they are decompressed, because 256 KiB could become 64 MB (S145).
  * @param frame is changed by this call
  */
 export function unpackFrame(frame: Buffer, bytes: number): Buffer {

@@ -10,10 +10,7 @@ import { HASH_BYTES } from "./hashes.ts";
 /** A xorb without headers is the part of a file of Git LFS that begins at `startsAt`. */
 export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; startsAt: number };
 
-/**
- * Headers are added to the chunks of a file that was uploaded by Git LFS.
- * @param range from the beginning of a chunk to the end of one
- */
+/** Adds headers to the chunks of a file that was uploaded by Git LFS. `range` consists of whole chunks. */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
   const storage = storageOf(xorb.location);
   if (xorb.hasHeaders) return storage.open(xorb.location, range.end + 1, range);

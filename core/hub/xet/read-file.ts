@@ -59,10 +59,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
   }
 }
 
-/**
- * Each piece is valid until the next one is requested.
- * @param turn lets others have their turn while nothing is open
- */
+/** Each piece is valid until the next one is requested. `turn` lets others have their turn while nothing is open. */
 export async function* readChunks(
   repoId: string,
   entries: TermEntries,

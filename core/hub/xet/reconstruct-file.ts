@@ -19,15 +19,12 @@ export type Reconstruction = {
 
 /** A file of many pieces takes megabytes to describe. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** A client must request a larger file range by range. */
+/** A client must request a file of more terms in ranges. */
 const TERMS_MAX = 8_192;
 /** Signing a bucket's URL takes some time. */
 const TERMS_PER_TURN = 16;
 
-/**
- * @param header the `Range` header
- * @returns "unsatisfiable" for a range that begins after the file's end
- */
+/** `header` is the `Range` header. Returns "unsatisfiable" for a range that begins after the file's end. */
 export async function reconstructFile(
   repoId: string,
   hash: string,
@@ -44,7 +41,7 @@ export async function reconstructFile(
 async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
   const placed: PlacedTerm[] = [];
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
-    // Refused before anything of the xorbs is read.
+    // This check comes before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
       throw new ServiceError(
         "payload_too_large",

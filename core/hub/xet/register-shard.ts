@@ -14,10 +14,7 @@ import { ENTRY_BYTES } from "./terms.ts";
 /** The owner's storage is locked while these files are recorded. */
 const FILES_AT_ONCE = 2_000;
 
-/**
- * Files may consist only of xorbs that were uploaded to this repository (S145).
- * @param mayStill checks the right again after the files were checked
- */
+/** Files may consist only of xorbs of this repository (S145). `mayStill` checks the right again after the files were checked. */
 export async function registerShard(
   repo: Repo,
   shard: AsyncIterable<Uint8Array>,

@@ -26,7 +26,7 @@ export class ContentSplitter {
       const to = found === -1 ? most : from + found;
       this.#length += piece.copy(this.#chunk, this.#length, at, to);
       at = to;
-      // Fewer bytes than the window have a hash of zero far more often.
+      // The hash of fewer bytes than the window is zero far more often, so such a match does not count.
       if ((found !== -1 && this.#length >= MIN_BYTES) || this.#length === CHUNK_MAX_BYTES) yield this.#take();
     }
   }

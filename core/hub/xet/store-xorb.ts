@@ -67,7 +67,7 @@ async function recordXorb(
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
     const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
     if (count === 0) return false;
-    // `keep` comes last, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
+    // `keep` comes late, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
     await received.keep();
     await tx.lfsLeftover.delete({ where: { location } });
     return true;

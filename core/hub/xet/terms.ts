@@ -134,7 +134,7 @@ async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Prom
 
 export class LoadedTerm {
   readonly term: Term;
-  /** If the xorb has fewer chunks than the term names, the number of those. */
+  /** The number of chunks of the term that the xorb really has. */
   readonly count: number;
   readonly #entries: Buffer;
   /** 1 if the entries begin with the entry of the preceding chunk. */

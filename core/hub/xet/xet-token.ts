@@ -72,10 +72,7 @@ export function signXetToken(
 
 type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
-/**
- * Each call checks the holder's right again (S135).
- * @param asked the repository in the URL, and the action
- */
+/** Checks the holder's right again (S135). `asked` is the repository in the URL, and the right that the request needs. */
 export async function requireXetToken(
   authorization: string | undefined,
   asked: { repoId: string; right: XetRight },

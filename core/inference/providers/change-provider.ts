@@ -62,7 +62,7 @@ export async function rotateProviderKey(actor: Actor, providerId: string, apiKey
   );
 }
 
-/** Requests that are in progress are finished. */
+/** Requests in progress continue. */
 export async function setProviderDisabled(
   actor: Actor,
   providerId: string,
@@ -74,7 +74,7 @@ export async function setProviderDisabled(
   );
 }
 
-/** Use that was recorded before stays. */
+/** Recorded use stays. */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }

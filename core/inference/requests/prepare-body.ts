@@ -75,7 +75,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
 /** Ignores letter case, because providers written in Go also read `URL`. */
 const URL_FIELD = /(^|_)url$/i;
 
-/** A provider in the operator's network would fetch such a URL there (S118, S119). */
+/** A provider in the operator's network would fetch such a URL from within that network (S118, S119). */
 function requireNoUrl(name: string, value: unknown): unknown {
   if (typeof value === "string" && URL_FIELD.test(name) && !/^data:/i.test(value)) {
     throw invalidRequest(
@@ -93,6 +93,8 @@ export function prepareBody(
   { upstreamName, provider }: Pick<UsableModel, "upstreamName" | "provider">,
 ): PreparedBody {
   const isStreamed = body.stream === true;
+  // Some providers read 1 or "true" as true, and would stream without reporting the usage.
+  if (!isStreamed && body.stream) throw invalidRequest("`stream` must be true or false.", "stream");
   const prepared: Record<string, unknown> = { ...body, model: upstreamName };
   const options = Object(body.stream_options) as Record<string, unknown>;
   requireKnown(body, options);

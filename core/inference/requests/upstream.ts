@@ -49,7 +49,7 @@ const RETRY_MAX_SECONDS = 3_600;
 /** These statuses are about the request, so the caller reads the provider's error. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
-/** The provider's own words are left out, because they may reveal details of the operator's account. */
+/** For all other statuses, the provider's own words are left out, because they may reveal details of the operator's account. */
 export function refusalOfUpstream(
   { provider, name }: UsableModel,
   { status, headers, text, key }: { status: number; headers: Record<string, string>; text: string; key: string | null },

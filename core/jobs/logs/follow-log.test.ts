@@ -139,7 +139,7 @@ describe("followers of a run", () => {
     expect(Math.max(...pages)).toBeLessThan(12);
   });
 
-  it("get each of its stages, or leave when they are aborted", async () => {
+  it("get each stage of the run, and leave when they are aborted", async () => {
     const id = await someRun();
     const stages: string[] = [];
     const following = (async () => {

@@ -4,7 +4,9 @@ import { LogShare } from "./log-share.ts";
 
 const PIECES = 60;
 
-/** @returns the time that each party used, because a machine with other work makes single pieces longer */
+/**
+ * @returns the time that each party used. The number of pieces would say less, because a piece takes longer on a busy machine.
+ */
 async function print(tasksOf: readonly number[]): Promise<number[]> {
   let left = PIECES;
   const times = tasksOf.map(async (tasks, at) => {

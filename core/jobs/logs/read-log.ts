@@ -12,7 +12,7 @@ const END_CHUNKS = 1_000;
 /**
  * The caller must have checked access.
  * @param most.lines does not count an unfinished line
- * @returns `isCut: true` if there is more before
+ * @returns `isCut: true` if the log contains more before these chunks
  */
 export async function readLogEnd(
   runId: string,
@@ -68,7 +68,7 @@ async function readLogPage(runId: string, after: number): Promise<Page<LogChunk,
   return { entries, end, isCut: end < first.last, state: first.stage };
 }
 
-/** @param requireStill is called before each page, because readers take as long as they like (S114) */
+/** @param requireStill is called before each page, because a reader may lose access while reading (S114) */
 export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<readonly LogChunk[]> {
   for (let after = 0; ; ) {
     await requireStill();

@@ -7,7 +7,7 @@ const STEP_WINDOWS = 1_000;
 const SHORTEST = 4;
 /** The encoded form of a shorter value would occur in unrelated text. */
 const SHORTEST_ENCODED = 8;
-/** A longer value is split into windows of this length, which must all match. */
+/** A longer value is split into windows of this length, and each is masked wherever it occurs. */
 const LONGEST = 64;
 const LINES_ENCODED_MAX = 100;
 const ENCODED_WINDOWS_MAX = 64 * 1024;

@@ -18,16 +18,10 @@ import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
 const CONNECTIONS_MAX = 64;
-/**
- * At most SERVED_MAX connections are served in SERVED_MS, because each takes up to a millisecond of the worker's event loop
- * (S132).
- */
+/** At most SERVED_MAX connections are served in SERVED_MS: each takes up to a millisecond of the event loop (S132). */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
-/**
- * With more refused connections, the job is cut off, because closing them takes time too, and Node cannot stop accepting for a
- * while.
- */
+/** With more refused connections, the job is cut off, because closing them takes time too, and Node cannot pause a listener. */
 const DROPPED_MAX = 5_000;
 const DROPPED_MS = 10_000;
 /** After a job has pipelined requests, its new connections are closed for this long. */
@@ -57,8 +51,7 @@ export type EgressProxy = {
 };
 
 /**
- * A job reaches the addresses that this service may reach (S117, S118), and this service itself, but nothing else on this machine
- * (S132).
+ * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
  * @param socketPath if absent, connections come only through `take`
  */
 export async function openEgressProxy(
@@ -153,7 +146,7 @@ export async function openEgressProxy(
     serve();
   };
 
-  // A connection that waits for its turn is paused. Even if it is abandoned, it keeps its slot until then.
+  // A connection that waits for its turn is paused. Even an abandoned connection keeps its slot until its turn.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countDropped(): void {
@@ -287,7 +280,7 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/** Addresses on a network count too, because a connection from this machine bypasses the firewall. */
+/** This machine's addresses on a network count too, because a connection from the machine itself bypasses the firewall. */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

@@ -30,10 +30,7 @@ export type Task = {
   filesDirectory?: string | undefined;
   /** The variable `WEBHOOK_PAYLOAD_FILE` names a file with the payload (S133). */
   payload?: string | undefined;
-  /**
-   * The command finds this directory at `SOCKET_DIRECTORY`, read-only. The runner lets the command's user enter the directory's
-   * parent.
-   */
+  /** The command sees this directory read-only at `SOCKET_DIRECTORY`. The command's user can enter the directory's parent. */
   socketDirectory?: string | undefined;
   network: boolean;
   limits: Limits;

@@ -83,7 +83,7 @@ describe("slots for jobs", () => {
     expect(count(await claim(1), late)).toEqual([1]);
   });
 
-  it("go to the first caller even if there is only one slot", async () => {
+  it("may be used by a long run if there is only one slot", async () => {
     const ada = person();
     await waiting(ada, 2, DAY);
     expect(await claim(1)).toHaveLength(1);

@@ -2,7 +2,7 @@ import { JOB_TIMEOUT_SECONDS } from "@keyhook/sdk";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
-/** Runs of one user's organizations count against the user. Long runs never get all slots (decision 055). */
+/** A run counts against its creator, even in an organization. Long runs never get the last of several slots (decision 055). */
 export const jobTable: LeasedTable = {
   name: "job_run",
   isOpen: "finished_at is null",

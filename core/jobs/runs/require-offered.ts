@@ -8,7 +8,7 @@ import { invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
-/** Bytes, far below the kernel's limit (S138). */
+/** Far below the kernel's limit (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
@@ -30,10 +30,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   }
 }
 
-/**
- * A run reads files with the rights of its account, which exceed a token's. The error does not show whether the Space exists
- * (S136).
- */
+/** A run reads with its account's rights, so the token is checked. The error does not show whether the Space exists (S136). */
 export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
   if (spaceId === undefined) return;
   const [handle = "", name = ""] = spaceId.toLowerCase().split("/");

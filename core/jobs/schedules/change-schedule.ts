@@ -19,7 +19,7 @@ import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 const SCHEDULES_MAX_PER_OWNER = 100;
-/** Anybody can create many organizations. The worker suspends the schedules of those that the user left (S137). */
+/** In all organizations: anybody can create many. The worker suspends schedules of organizations that the user left (S137). */
 const ACTIVE_MAX_PER_USER = 500;
 /** Each run stores a copy of the schedule's command, variables and secrets (S137). */
 const SCHEDULES_MAX_BYTES = 4_000_000;
@@ -154,10 +154,7 @@ export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: Reques
   });
 }
 
-/**
- * Afterwards, the job runs in the name of the user who resumed the schedule, because the previous user may be the reason for its
- * suspension.
- */
+/** Afterwards, the job runs in the name of the resuming user, because the previous one may be the reason for the suspension. */
 export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     if (!row.isSuspended) return row;

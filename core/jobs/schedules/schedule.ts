@@ -62,7 +62,7 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
   }));
 }
 
-/** Anybody can create many organizations, so users take turns. */
+/** Users take turns, and not owners, because anybody can create many organizations. */
 export const scheduleTable: LeasedTable = {
   name: "scheduled_job",
   isOpen: "not is_suspended",

@@ -244,7 +244,7 @@ describe("asking for an app", () => {
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
 
-  test("the answer says that an approved app must wait while the organization allows no apps", async () => {
+  test("the email about an approval says that the app must wait while the organization allows no apps", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const { clientId } = at.app;

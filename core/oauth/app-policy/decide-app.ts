@@ -86,7 +86,6 @@ type Answered = {
   isOpen: boolean;
 };
 
-/** The email to a member who requested an app. */
 function requestAnsweredEmail({ recipientName, organization, app, decision, isOpen }: Answered): EmailContent {
   if (decision === "blocked") {
     return composeEmail(`"${app}" was blocked in ${organization}`, recipientName, [

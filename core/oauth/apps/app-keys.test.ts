@@ -50,7 +50,7 @@ describe("an app's keys", () => {
     await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("allow it to work without PKCE, which is required again when they are removed (S8)", async () => {
+  test("allow the app to work without PKCE, which is required again when the keys are removed (S8)", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);

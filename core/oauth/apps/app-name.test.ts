@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isLookAlike } from "./app-name.ts";
 
-describe("S28 a name that looks like the platform's own is recognized", () => {
+describe("S28 a name that looks like the service's own is recognized", () => {
   test.each([
     "Keyhook",
     "KEYHOOK",
@@ -27,7 +27,7 @@ describe("S28 a name that looks like the platform's own is recognized", () => {
   });
 });
 
-describe("a name that does not look like the platform's own is accepted", () => {
+describe("a name that does not look like the service's own is accepted", () => {
   test.each(["Paper Lantern", "Keymap", "Hooks & Keys", "Hook", "Key", "Monkey Hoop", "日本語アプリ", "Приложение", "🗝️"])(
     "%s",
     (name) => {

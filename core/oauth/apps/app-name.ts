@@ -7,7 +7,7 @@ const APP_NAME_MAX_CHARACTERS = 60;
 // Blank letters, such as the Hangul filler, count as text but are invisible.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Refuses a name that could be mistaken for the platform's own (S28). */
+/** Refuses a name that could be mistaken for the service's own (S28). */
 export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();
   const name = displayText("name", value, { maxCharacters: APP_NAME_MAX_CHARACTERS });
@@ -56,7 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// A letter is looked up as written before its small form, because some capitals do not look like their small letter.
+// A letter is looked up as written before its small form, because some capitals do not resemble their small form.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

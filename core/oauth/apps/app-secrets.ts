@@ -23,7 +23,7 @@ export async function addSecret(actor: Actor, appId: string, from: RequestOrigin
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * See S52. Secrets that earlier rotations left never expire later than before.
+ * See S52. Never postpones the expiry of a secret that an earlier rotation replaced.
  * @returns the new secret, which is never shown again
  */
 export async function rotateSecret(

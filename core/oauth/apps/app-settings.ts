@@ -33,7 +33,6 @@ export type AppSettings = {
   /** Refresh tokens are replaced even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
-  /** OpenID Connect Back-Channel Logout. */
   backchannelLogoutUri: string | null;
 };
 

@@ -8,7 +8,10 @@ import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { actsAsOwner, changeApp } from "./change-app.ts";
 
-/** If the owner leaves the organization, its administrators get these decisions (docs/specification/oauth.md#oauth-apps). */
+/**
+ * From then on, only the organization's administrators decide about the app's secret, keys, scopes and token duration
+ * (docs/specification/oauth.md#oauth-apps).
+ */
 export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, async (tx, app, record) => {
     await requirePermission(

@@ -2,7 +2,7 @@ import type { Actor } from "../../access/actor.ts";
 import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 
-/** No quota counts apps, and anybody may create organizations with 200 of them each (S137). */
+/** No quota counts apps, and anybody may create organizations with 200 apps each (S137). */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**

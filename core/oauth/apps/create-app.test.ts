@@ -160,7 +160,7 @@ describe("an app may be created", () => {
     await expect(someApp(person)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("in parallel with others, but no more of them than the limit of their owner leaves", async () => {
+  test("in parallel with other apps, up to the limit of the owner", async () => {
     const person = await someone();
     const row = { name: "x", ownerUserId: person.userId };
     await db().oAuthApp.createMany({

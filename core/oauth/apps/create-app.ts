@@ -106,7 +106,7 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
   }
 }
 
-/** The hub's own command line has this ID built in (C8 in docs/specification/existing-clients.md). */
+/** The public hub's command line has this ID built in (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
 /** Any number of processes may run this at once (C9 in docs/specification/existing-clients.md). */

@@ -34,7 +34,7 @@ test("S113 S136 deleting needs a recent sign-in of somebody who manages the app"
   expect(await db().oAuthApp.count({ where: { id: app.id } })).toBe(1);
 });
 
-test("S137 the Grants of deleted apps are found without reading those of all apps", async () => {
+test("S137 the Grants of deleted apps are found without reading all Grants", async () => {
   const owner = await someone();
   const { app } = await someApp(owner);
   await giveConsent(app.clientId, owner);

@@ -10,7 +10,7 @@ import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
 import { lockAppLimit, lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
- * The actor needs rights at both owners. The verified mark is removed, because the previous owner got it.
+ * The actor needs rights at both owners. The verified mark is removed, because the operator gave it to the previous owner.
  * @param to the new owner's handle
  */
 export async function transferApp(

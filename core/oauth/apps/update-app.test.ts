@@ -69,7 +69,7 @@ describe("changing an app", () => {
     expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
   });
 
-  test("S137 a user sets at most 16 MiB of settings of apps in 24 hours, and can still remove some above that", async () => {
+  test("S137 a user sets at most 16 MiB of settings of apps in 24 hours, and can still remove settings after that", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const addresses = (round: number) =>
@@ -146,7 +146,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("notifies every process at commit which client changed", async () => {
+  test("at commit, tells every process which client changed", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const client = new pg.Client({ connectionString: databaseUrl() });

@@ -16,10 +16,7 @@ import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/**
- * With these fields, a thief of a session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees
- * (S113).
- */
+/** With these, a session's thief could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
@@ -62,14 +59,14 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isRemoval">;
 
-/** Redirect URIs have an event of their own, because an attacker takes over an app by adding one (S116). */
+/** Redirect URIs have an entry of their own, because an attacker takes over an app by adding one (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // If a change of the order counted as a removal, somebody could add any number of entries.
+    // The number of removals is not limited, so a changed order must not count as a removal.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

@@ -25,10 +25,7 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/**
- * A replay within this time probably means that the client sent its request twice. A later replay counts as theft (S47,
- * docs/decisions/005).
- */
+/** Within this time, a client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
 const BENIGN_REPLAY_SECONDS = 10;
 
 export class PostgresAdapter implements Adapter {
@@ -82,7 +79,7 @@ export class PostgresAdapter implements Adapter {
     // In a protocol request, the engine stores the question. Outside of one, a page of this service stores the answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // The user may answer after the request's `exp`. If its row were gone, a request could be answered twice (RFC 9126 §7.3).
+    // The user may answer after the request's `exp`. Without the row, a request could be answered twice (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
@@ -92,7 +89,7 @@ export class PostgresAdapter implements Adapter {
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /** A replay gets nothing, and ends what was already issued (S43, S44, S47). */
+  /** A replay gets nothing, and ends what was already issued unless the replay is benign (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;
@@ -125,7 +122,7 @@ export async function revokeReplayedGrant(kind: string, grantId: string, from: R
       data: { revokedAt: new Date() },
       select: { clientId: true, userId: true },
     });
-    // A thief may have created a webhook with the stolen code and signed out since.
+    // Delegations end even if the Grant has already ended, because a thief may have created a webhook and then signed out.
     await endDelegationsOf(tx, [grantId]);
     if (!grant) return;
     const { clientId, userId } = grant;

@@ -32,7 +32,7 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
       AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
-/** A new consent ends the other scopes of earlier tokens, but not the sign-in (S30, S36). */
+/** Earlier tokens keep these scopes after a new consent, so that the user stays signed in (S30, S36). */
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /**
@@ -54,7 +54,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** Postgres would plan a statement with an array for each length, which costs more than the query. */
+/** Postgres would plan a statement with an array anew for each length, which costs more than the query. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;

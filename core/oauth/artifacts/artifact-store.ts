@@ -3,7 +3,7 @@ import { pool } from "#core/db.ts";
 import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.ts";
 import { requestRows } from "./request-rows.ts";
 
-/** Only the hash of an artifact's ID is stored (S55). Revocation needs no sweep (S49, S114). */
+/** Only the hash of an artifact's ID is stored (S55). No query returns an artifact of a revoked Grant (S49, S114). */
 
 /** Marks an ID as a hash, so that an artifact that was read by its uid can be stored again. */
 const HASHED = "hashed:";
@@ -33,10 +33,7 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/**
- * Removes scopes that the consent or the app has lost since (S30, S95). A refresh token keeps its scope, because clients may
- * repeat it.
- */
+/** Removes scopes that the consent or the app has lost (S30, S95). A refresh token keeps its scope, which clients may repeat. */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -130,7 +127,7 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 
 type UsedArtifact = {
   grantId: string | null;
-  /** A time of the database's clock, which is the same for every process. */
+  /** By the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 

@@ -91,7 +91,7 @@ describe("S21 a code is bound to", () => {
     expect((await redeem(at.app, without)).status).toBe(400);
   });
 
-  test("S21 its person, their consent and their organizations", async () => {
+  test("S21 its user, the user's consent and the user's organizations", async () => {
     const orgId = await world.organization(`o-${newId()}`, { [at.person.id]: "read" });
     const authorized = await authorize(at, { orgIds: orgId });
     const { accountId, grant } = await storedCode();

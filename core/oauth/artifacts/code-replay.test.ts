@@ -28,7 +28,7 @@ test("S43 a code used twice: invalid_grant, and every token of that Grant is inv
   expect(await liveGrantsOf(at.app.clientId)).toBe(0);
 });
 
-test("S43 a code used twice ends its own sign-in, and no other of the same user at the same app", async () => {
+test("S43 a code used twice ends its own sign-in, but not the user's other sign-ins at the app", async () => {
   const at = await signIn(world);
   const other = await world.signInWith(at.app, at.session, at.browser);
   await at.redeem();

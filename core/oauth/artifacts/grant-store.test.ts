@@ -57,7 +57,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("of one user at one app is deleted when there are too many newer ones with tokens, or too many newer ones without", async () => {
+  test("is deleted when its user has too many newer Grants at the app; Grants with and without tokens are counted apart", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await pool().query("UPDATE oauth_grant SET created_at = created_at - interval '1 day' WHERE client_id = $1", [
       at.app.clientId,
@@ -127,7 +127,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(access_token)).status).toBe(200);
   });
 
-  test("that is refreshed in a loop keeps its newest tokens, and a replay of a token whose row is gone still ends it (S47)", async () => {
+  test("that is refreshed in a loop keeps its newest tokens, and a replay of a token whose row is gone still ends the Grant (S47)", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const stolen = await refresh(at, at.tokens.refresh_token);
     for (const model of ["RefreshToken", "AccessToken"])

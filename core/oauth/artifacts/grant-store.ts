@@ -29,14 +29,11 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
 
 /** The limit for one user's Grants for one client. Grants with and without tokens count separately. */
 const KEPT = 200;
-/** The newest Grants stay, even if they expire before older ones. A new sign-in without refresh tokens expires soon. */
+/** The newest Grants stay, even if they expire before older ones, because a new sign-in without refresh tokens expires soon. */
 const KEPT_NEWEST = 20;
 const KEPT_IN_ALL = 2_000;
 
-/**
- * An app that the user already allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent
- * count too.
- */
+/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too. */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
         ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS rank

@@ -35,10 +35,7 @@ export async function isFirstUse(clientId: string, jti: string, until: number): 
   return rowCount === 1;
 }
 
-/**
- * The engine calls this before this service's own checks. A remembered value cannot be displaced, so calls are counted first
- * (S143).
- */
+/** The engine calls this before the service's checks. A remembered value cannot be displaced, so calls are counted (S143). */
 export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
   const ctx = Provider.ctx;
   if (ctx) await countRemembered(ctx, clientId);

@@ -9,9 +9,7 @@ type RefreshTokenData = { grantId: string; exp: number; jkt?: string };
 const PURPOSE = "refresh token";
 const KIND = "_refresh_";
 
-/**
- * A thief may displace the row, so the value contains its Grant's ID (S47, S143). The value cannot be guessed (RFC 6749 §10.10).
- */
+/** A thief may displace the row, so the value contains the Grant's ID (S47, S143). No value can be guessed (RFC 6749 §10.10). */
 export function newRefreshTokenId({ grantId, exp, jkt = "" }: RefreshTokenData): string {
   return tokenPrefix("RefreshToken") + Buffer.from(seal(PURPOSE, `${exp} ${grantId} ${jkt}`)).toString("base64url");
 }

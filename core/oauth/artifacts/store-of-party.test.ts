@@ -154,7 +154,7 @@ describe("S143 questions to users", () => {
     }
   });
 
-  test("are deleted even if they were answered, and one that has ended is not stored again", async () => {
+  test("are deleted even if they were answered, and a question that has ended is not stored again", async () => {
     world.sendFrom("192.0.2.20");
     const at = stranger(await prepare(world));
     const asked = await ask(at);

@@ -4,15 +4,10 @@ import { hashToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
-/**
- * A party is an account, an address, a client or a site session. `isEvictable` must not use the payload, which is slow to read.
- */
+/** A party is an account, an address, a client or a site session. `isEvictable` must not read the payload, which is slow. */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/**
- * At the limit, an old row is deleted. A refusal would let a flood from one address lock out everybody behind that address
- * (S143).
- */
+/** At the limit, an old row is deleted: a refusal would let a flood lock out everybody behind its address (S143). */
 export const STORED_LIMITS = {
   // Answered interactions count too, because strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
@@ -86,7 +81,7 @@ async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): P
   });
 }
 
-/** Deletes the oldest rows of all parties, so that a flood from many addresses displaces its own rows. */
+/** Deletes the oldest rows of the parties with the most rows, so that a flood displaces its own rows. */
 export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (

@@ -53,10 +53,7 @@ function subjectOf(idToken: unknown): unknown {
   return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
 }
 
-/**
- * Prompts that are satisfied are removed, or the user would sign in again and again. `max_age` gives the ID token `auth_time`
- * (docs/decisions/013).
- */
+/** Removes satisfied prompts, which would repeat forever. With `max_age`, the ID token has `auth_time` (docs/decisions/013). */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

@@ -54,7 +54,7 @@ export async function findWaitingApp(uid: string): Promise<string | undefined> {
   return params && (await findClientRecord(String(params.client_id)))?.name;
 }
 
-/** The engine's `iat` has whole seconds, so it cannot tell a sign-in just before the interaction from one after it. */
+/** The engine's `iat` has whole seconds, so it does not show whether a sign-in came just before the interaction or after it. */
 export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
   const { rows } = await pool().query<{ startedAt: Date }>({
     name: "interaction-started-at",

@@ -80,7 +80,7 @@ describe("orgIds at the authorization endpoint", () => {
     expect(refused.answer).toMatchObject({ error: "consent_required", state: "a + state" });
   });
 
-  test("that were requested are ticked, the user's others are not, and granted ones are in userinfo", async () => {
+  test("that were requested are ticked, the user's other organizations are not, and granted ones are in userinfo", async () => {
     const { request: shown } = await openQuestion(at, { orgIds: second });
     expect(shown.organizations.map(({ id, isTicked }) => [id, isTicked])).toEqual([
       [second, true],
@@ -91,7 +91,7 @@ describe("orgIds at the authorization endpoint", () => {
     expect(claims.organizations.map(({ sub }) => sub)).toEqual([second]);
   });
 
-  test("S22 an organization of others, one that does not exist and an invalid ID get the same response", async () => {
+  test("S22 an organization that the user is not in, a missing organization and an invalid ID get the same response", async () => {
     const odd = [theirs, newId(), "x".repeat(300), "", `${theirs},${newId()}`, "%", "0".repeat(24)];
     const answersTo = async (parameters: Record<string, string>) =>
       Promise.all(

@@ -35,8 +35,8 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 
 /**
  * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
- * address (S56). A public client that has got tokens at its address may do so too, so it has higher limits. Otherwise one
- * stranger could stop all sign-ins there.
+ * address (S56). A public client that has got tokens at its address may be such a site, so its limits are higher. With the usual
+ * limits, one stranger could stop all sign-ins at the site.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod !== "none") return;
@@ -78,8 +78,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // Without prompt=consent, the engine drops offline_access. OIDC Core §11 allows keeping it, because the consent page names
-  // lasting access.
+  // Keeps offline_access, which the engine drops without prompt=consent (OIDC Core §11): the consent page names it.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
@@ -91,9 +90,7 @@ async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void
   await countStoredRequest(ctx, "device-code", "requests for device codes");
 }
 
-/**
- * The hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). See docs/specification/oauth.md#scopes.
- */
+/** The public hub's command line sends no `scope` (C7 in docs/specification/existing-clients.md). */
 function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;
   const asked = String(body?.scope || "")
@@ -112,9 +109,7 @@ const PUSHED_BY_SITES: [ThrottleLimit, ThrottleLimit] = [
   { limit: 1_000, windowSeconds: 60 },
   { limit: 3_000, windowSeconds: 60 },
 ];
-/**
- * The limits of assertions and proofs from clients that authenticate but have no owner. A site may sign in five users a second.
- */
+/** For assertions and proofs of clients that authenticate but have no owner. A site may sign in five users a second. */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 

@@ -69,7 +69,7 @@ describe("S14 prompt=none", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("login_required"));
   });
 
-  test("S14 passes for a user who is signed in only on our own pages", async () => {
+  test("S14 passes for a user who is signed in only on the service's own pages", async () => {
     await signInWith();
     const browser = world.browser();
     await world.signIn(browser, at.person);
@@ -173,7 +173,7 @@ describe("S15 max_age", () => {
     expect(await loginStep({ browser }, asked, session)).toMatchObject({ step: "continue" });
   });
 
-  test("S15 counts a password that was confirmed on our own pages since", async () => {
+  test("S15 counts a password that was confirmed on the service's own pages since", async () => {
     await signInWith({ max_age: "100" });
     await age(200);
     expect(await ask(at, { max_age: "100" })).toMatchObject({ isQuestion: true });
@@ -297,7 +297,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the signed-in user passes; one of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
+  test("of the signed-in user passes; a hint of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 

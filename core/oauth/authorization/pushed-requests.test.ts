@@ -317,7 +317,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("fails with request_uri_not_supported if it has another form, and with invalid_request_uri if it has our form but was made up (S19)", async () => {
+  test("fails with request_uri_not_supported if it has another form, and with invalid_request_uri if it has the service's form but was made up (S19)", async () => {
     const at = await prepare(world);
     for (const foreign of ["https://evil.example/request.jwt", "urn:example:x", "x"]) {
       const landed = (await visit(at, foreign)) as URL;

@@ -196,7 +196,7 @@ describe.each(plainHttp)("S6 %s", (uri) => {
   test("S6 is refused at use, even if it is registered", async () => expectNoRedirect(await appWith(uri), uri));
 });
 
-describe("S20 our own host as a redirect URI", () => {
+describe("S20 the service's own host as a redirect URI", () => {
   test("S20 is refused at registration and at use, under any of its names", async () => {
     const { port } = new URL(world.origin);
     const own = [`${world.origin}/login`, `http://127.0.0.1:${port}/cb`, `http://[::1]:${port}/oauth/authorize`];

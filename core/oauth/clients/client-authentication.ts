@@ -8,9 +8,7 @@ import { findClientMetadata } from "./find-client.ts";
 
 const FAILED_AUTHENTICATION = "client authentication failed";
 
-/**
- * The text is the same for every reason (S41, S89), and advises what to do (docs/specification/oauth.md#device-authorization).
- */
+/** The text is the same for every reason (S41, S89), and gives advice (docs/specification/oauth.md#device-authorization). */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
@@ -75,10 +73,7 @@ function readBasic(
   }
 }
 
-/**
- * No claim has this many levels. The engine copies the claims and the header with a recursive function, outside of its `try`
- * (S51).
- */
+/** No claim has this many levels. The engine copies claims and headers recursively, outside of its `try` (S51). */
 const LEVELS_MAX = 20;
 
 function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
@@ -86,9 +81,7 @@ function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeep(part, levels - 1));
 }
 
-/**
- * The client that an assertion names (RFC 7523 §3). The signature is not verified yet, so use the name only to count failures.
- */
+/** The client named by an assertion (RFC 7523 §3). The signature is not verified yet: use the name only to count failures. */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const claims = decodeJwt(assertion);
@@ -109,8 +102,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its client, and a
- * `client_id` would prove nothing about a public client.
+ * The public hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its
+ * client, and a `client_id` would prove nothing about a public client.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

@@ -190,7 +190,7 @@ describe("S36 an app that has changed since the consent", () => {
     }
   });
 
-  test("S36 the order of its redirect URIs, its description and its scopes are not such a change", async () => {
+  test("S36 has not changed if only the order of its redirect URIs, its description or its scopes differ", async () => {
     const at = await prepare(world, { isConfidential: true, redirectUris: [REDIRECT_URI, "https://b.example.test/cb"] });
     await agree(at);
     await updateApp(

@@ -20,7 +20,7 @@ export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }
 
-/** RFC 7638. A developer expects each pasted key to work, so no key is skipped. */
+/** A key without a `kid` gets its thumbprint (RFC 7638). A developer expects each pasted key to work, so no key is skipped. */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
   if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
   if (hasPrivateKey(text)) {

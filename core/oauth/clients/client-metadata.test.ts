@@ -60,7 +60,7 @@ describe("client metadata (RFC 7591)", () => {
     });
   });
 
-  test("S84 unknown fields, our own fields, and empty or null values are ignored", () => {
+  test("S84 unknown fields, the service's own fields, and empty or null values are ignored", () => {
     expect(
       parse({
         client_name: "Kite",

@@ -136,9 +136,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/**
- * S83: with plain http, anyone on the network path could change the response. An app must not look like a part of the service.
- */
+/** S83: with plain http, anyone on the network path could change the response. An app must not look like part of the service. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

@@ -102,7 +102,7 @@ describe("RFC 7523 §3 the audience", () => {
     expect((await world.post("/oauth/revoke", { token: "x", ...atRevocation })).status).toBe(200);
   });
 
-  test("names no other server, which could replay the assertion to us", async () => {
+  test("names no other server, which could replay the assertion to this service", async () => {
     const { pair, app } = await withKeys();
     const foreign = [
       "https://evil.example",
@@ -228,7 +228,7 @@ describe("S40 two authentication methods at once", () => {
   });
 });
 
-test("S56 invalid assertions count for the client that they name, and limit no other", async () => {
+test("S56 invalid assertions count for the client that they name, and limit no other client", async () => {
   world.sendFrom("192.0.2.88");
   const [{ pair, app }, other] = [await withKeys(), await withKeys()];
   const wrong = async () => outcome(await pair.assertion(app.clientId, "https://evil.example"));
@@ -292,7 +292,7 @@ describe("a jwks_uri", () => {
     });
   }
 
-  test("is read when it is needed, and again for a key that is new in it", async () => {
+  test("is read when it is needed, and again for a key that was added since", async () => {
     const [first, second] = [await clientKeyPair(), await clientKeyPair("RS256")];
     const { app } = await withAddress(first);
     expect(await outcome(await first.assertion(app.clientId, world.origin))).toBe(PASSED);
@@ -379,7 +379,7 @@ describe("a jwks_uri", () => {
     expect(await outcome(await quick.assertion(app.clientId, world.origin))).toBe(PASSED);
   });
 
-  test("S77 on our own network is never fetched, unless the operator allows it", async () => {
+  test("S77 on the service's own network is never fetched, unless the operator allows it", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });

@@ -120,7 +120,7 @@ test("S114 revoking waits for an answer that is just being stored and could rest
   expect((await listConsents(person.id)).total).toBe(0);
 });
 
-test("S114 another user's consent, a revoked one, an unknown one and an invalid ID get the same response", async () => {
+test("S114 another user's consent, a revoked or unknown consent and an invalid ID get the same response", async () => {
   const [mine, theirs] = [await signIn(world, {}, SCOPE), await signIn(world, {}, SCOPE)];
   const [own, foreign] = await Promise.all(
     [mine, theirs].map(async ({ person }) => (await listConsents(person.id)).items[0]?.consentId ?? ""),

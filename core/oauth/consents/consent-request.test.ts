@@ -87,7 +87,7 @@ test.each([
   expect((await openQuestion(at)).request).toMatchObject({ isOnDevice: false });
 });
 
-test("S28 a shown name has no control or direction characters, is limited in length, and is not the platform's", async () => {
+test("S28 a shown name has no control or direction characters, is limited in length, and is not the service's own", async () => {
   const { person } = await prepare(world);
   const named = (name: string) =>
     createApp(

@@ -19,7 +19,7 @@ export type ConsentRequest = {
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
   /**
-   * Requested organizations come first, then those granted earlier. In both groups, organizations that refuse the app come last.
+   * Requested organizations come first. Among them and the others, ticked ones come first, and those that refuse the app last.
    */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */

@@ -80,7 +80,7 @@ test("S25 a denial counts once, from the browser and the account that were asked
   expect(events).toMatchObject([{ actorId: at.person.id }]);
 });
 
-test("S25 of parallel denials of one question one counts, with one entry", async () => {
+test("S25 if a question is denied several times in parallel, one denial counts, and one entry is recorded", async () => {
   const question = await openQuestion(at);
   const refusals = await Promise.allSettled(Array.from({ length: 20 }, () => denyConsent(question.at, at.session, noOrigin)));
   const refused = refusals.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
@@ -89,7 +89,7 @@ test("S25 of parallel denials of one question one counts, with one entry", async
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(1);
 });
 
-test("S25 a denial that is first counts: what was allowed at the same moment is not stored", async () => {
+test("S25 if a denial comes first, an approval at the same moment stores nothing", async () => {
   const question = await openQuestion(at);
   const consents = { userId: at.person.id, clientId: at.app.clientId };
   const lock = `SELECT pg_advisory_xact_lock(hashtextextended('consent ${consents.userId} ${consents.clientId}', 0))`;

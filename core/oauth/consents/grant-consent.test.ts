@@ -235,7 +235,7 @@ describe("S31 S32 organizations", () => {
     expect(third).toBeTruthy();
   });
 
-  test("S32 that are all granted, now and later, are stored differently from all that are ticked one by one", async () => {
+  test("S32 that are all granted, now and later, are stored differently from organizations that are all ticked one by one", async () => {
     const each = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     expect(await theConsent()).toMatchObject({ isAllOrgs: false, orgIds: expect.arrayContaining([mine, second]) });
     const all = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { isAllOrgs: true });
@@ -246,7 +246,7 @@ describe("S31 S32 organizations", () => {
     expect(await ask(at, { orgIds: third })).toMatchObject(passes);
   });
 
-  test("S32 end sign-ins that had all of them when only some stay granted, even if these are all today", async () => {
+  test("S32 that are ticked one by one end sign-ins with all organizations, even if every organization is ticked", async () => {
     const all = await world.signInWith(at.app, at.session, at.browser, {}, { isAllOrgs: true });
     const each = { isAllOrgs: false, orgIds: [mine, second] };
     const some = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, each);
@@ -254,7 +254,7 @@ describe("S31 S32 organizations", () => {
     expect((await orgsOf(some.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
   });
 
-  test("that are unticked end the tokens that contain them, and no others", async () => {
+  test("that are unticked end the tokens that contain them, and no other tokens", async () => {
     const both = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     const one = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine] });
     const more = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine, second] });
@@ -292,7 +292,7 @@ describe("S33 an answer to something that was not asked", () => {
     expect(await resume(at, await question.allow())).toMatchObject(passes);
   });
 
-  test("S33 with an organization of others is refused, with the same words as for one that does not exist (S22)", async () => {
+  test("S33 with an organization that the user is not in is refused in the same words as with a missing organization (S22)", async () => {
     const theirs = await world.organization(`o-${newId()}`, { [(await world.user(`x-${newId()}`)).id]: "admin" });
     const question = await openQuestion(at, { orgIds: theirs });
     const refusal = async (id: string) =>

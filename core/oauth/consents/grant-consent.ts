@@ -66,8 +66,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // If another answer was first, `answerInteraction` throws. Without a session, nothing is recorded, because strangers could fill
-  // the log (S144).
+  // If another answer was first, `answerInteraction` throws. Without a session, strangers could fill the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

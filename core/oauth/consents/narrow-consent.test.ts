@@ -49,7 +49,7 @@ test("S30 S31 unticked items are revoked and remembered; ticked items stay, and 
   expect(events.filter(({ type }) => type === "oauth_consent.revoke_organization")).toMatchObject([{ orgId: second }]);
 });
 
-test("S32 the answer 'all organizations' becomes the ticked ones, including one that the user joined later", async () => {
+test("S32 the answer 'all organizations' becomes a list of the ticked organizations, including one that the user joined later", async () => {
   const { orgIds, read, narrow, at } = await allowed(1, true);
   const later = await world.organization(`org-${newId()}`, { [at.person.id]: "read" });
   await narrow({ orgIds: [later] });

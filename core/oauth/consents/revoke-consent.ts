@@ -29,7 +29,7 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
   const { count } = await tx.oAuthConsent.updateMany({ where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } });
-  // A trigger ends exchanged Grants. No index leads from a client to its Grants (S137).
+  // A trigger ends exchanged Grants. No index leads from a client to its Grants, so others are found by consent (S137).
   await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.client_id = ${clientId} AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   return count;

@@ -87,7 +87,7 @@ async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fi
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** Each consent keeps the app's metadata document and logo, even when it is revoked (S143). */
+/** Each consent, even a revoked one, keeps the app's metadata document and logo from being deleted (S143). */
 const CONSENTS_MAX = 1_000;
 
 /** Replaces the live consent of this user and client. */

@@ -110,7 +110,7 @@ describe("one answer counts", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
   });
 
-  test("and none after the code has expired", async () => {
+  test("but not after the code has expired", async () => {
     const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
     await expireDevice(started);
     const answer = shownAnswer(request, at.session);

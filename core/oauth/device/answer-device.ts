@@ -143,7 +143,10 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
   };
 }
 
-/** Nothing proves that the device is the user's (RFC 8628 §5.4, docs/specification/oauth.md#device-authorization). */
+/**
+ * Asks about everything each time, because nothing proves that the device is the user's (RFC 8628 §5.4,
+ * docs/specification/oauth.md#device-authorization).
+ */
 async function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
   const request = await readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
   const client = await findClientMetadata(clientId);

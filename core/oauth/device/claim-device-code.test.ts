@@ -51,7 +51,7 @@ async function guesses(count: number, next: () => Promise<string>): Promise<Reco
   return outcomes;
 }
 
-test("S59 one account has ten wrong codes, from any addresses, and after that not even the right one is accepted", async () => {
+test("S59 after ten wrong codes of one account, from any addresses, not even the right code is accepted", async () => {
   expect(await guesses(100, () => guess(at.session, address()))).toEqual({
     not_found: WRONG_CODES_OF_ACCOUNT.limit,
     rate_limited: 100 - WRONG_CODES_OF_ACCOUNT.limit,

@@ -25,7 +25,7 @@ beforeEach(async () => {
 const send = (form: Record<string, string>, headers: Record<string, string> = {}) => world.post("/oauth/device", form, headers);
 
 describe("S57 the answer to a device", () => {
-  test("has the fields of RFC 8628 and of our contract, and must not be cached", async () => {
+  test("has the fields of RFC 8628 and of the service's contract, and must not be cached", async () => {
     const response = await send({ client_id: at.app.clientId });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -109,7 +109,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("S63 an app with a secret must send it; the error says so, in the same words as for an app that does not exist", async () => {
+  test("S63 an app with a secret must send the secret; the error is the same as for an app that does not exist", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     const answers = await Promise.all(
       [
@@ -151,7 +151,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
     return counts;
   }
 
-  test("for one app from one address, and for no other", { timeout: 60_000 }, async () => {
+  test("for one app from one address, but not for other apps or addresses", { timeout: 60_000 }, async () => {
     const { limit } = STORED_REQUESTS_OF_CLIENT;
     expect(await statuses(limit + 20)).toEqual({ 200: limit, 429: 20 });
     const refused = await send({ client_id: at.app.clientId });
@@ -204,7 +204,7 @@ describe("S67 codes", () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** By chance this happens once in billions of codes. */
+  /** Makes the next code a taken one, which by chance happens once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

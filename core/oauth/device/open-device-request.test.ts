@@ -113,7 +113,7 @@ describe("S64 the request shows", () => {
 });
 
 describe("S65 a code that one account has opened", () => {
-  test("is as unknown to another one as a code that does not exist", async () => {
+  test("is as unknown to another account as a code that does not exist", async () => {
     await openDeviceRequest(at.session, started.user_code, home);
     const other = await another();
     const claimed = await openDeviceRequest(other, started.user_code, home).catch((error) => error);
@@ -123,7 +123,7 @@ describe("S65 a code that one account has opened", () => {
     expect((await openDeviceRequest(at.session, started.user_code, home)).userCode).toBe(started.user_code);
   });
 
-  test("belongs to one of twenty who open it at the same moment", async () => {
+  test("belongs to one of twenty accounts that open the code at the same moment", async () => {
     const people = await Promise.all(Array.from({ length: 20 }, another));
     const opened = await Promise.allSettled(people.map((each) => openDeviceRequest(each, started.user_code, noOrigin)));
     expect(opened.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

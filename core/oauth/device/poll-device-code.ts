@@ -56,7 +56,7 @@ function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boole
   return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
 }
 
-/** A device that polls more often gets responses without the database, except once a second (S61). */
+/** A device that polls too fast this often gets responses without the database, except once a second (S61). */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
 const CHECK_MS = 1_000;

@@ -118,7 +118,7 @@ describe("S78 other ports and loopback hosts", () => {
   });
 });
 
-test("S85 no ID of ours is the URL of a document", async () => {
+test("S85 no client ID that this service generates is the URL of a document", async () => {
   const person = await signedInPerson("maker");
   const input = { owner: { userId: person.id }, name: "Kite", redirectUris: ["https://kite.example/cb"], scopes: ["openid"] };
   for (let made = 0; made < 5; made++) {

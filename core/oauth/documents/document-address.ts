@@ -3,7 +3,7 @@ import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
-/** IDs that this service gives to apps never look like one (S85). */
+/** The IDs that this service gives to apps never begin like this (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }

@@ -109,7 +109,7 @@ describe("S77 an address that is not on the public internet is refused before an
     expect(connections).toBe(0);
   });
 
-  test("the address of a service on the internal network, in various ranges", async () => {
+  test("of a service on the internal network, in various ranges", async () => {
     for (const host of ["169.254.169.254", "10.0.0.1", "0.0.0.0", "[fe80::1]", "100.64.0.1"]) {
       await expectRefusal({ clientId: `https://${host}/latest/meta-data`, redirectUri }, /not on the public internet|written as/);
     }
@@ -204,7 +204,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
 });
 
 describe("S76 a document has five seconds for everything", () => {
-  test("one that arrives byte by byte, and one that never arrives", async () => {
+  test("even if it arrives byte by byte, or never arrives", async () => {
     const [dripping, silent] = [await openSite(), await openSite()];
     dripping.answer(async (_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -222,7 +222,7 @@ describe("S76 a document has five seconds for everything", () => {
     ]);
   });
 
-  test("a host that accepts connections and sends nothing", async () => {
+  test("also from a host that accepts connections and sends nothing", async () => {
     const mute = createServer(() => undefined).listen(0);
     await once(mute, "listening");
     const { port } = mute.address() as { port: number };
@@ -235,7 +235,7 @@ describe("S76 a document has five seconds for everything", () => {
 });
 
 describe("S70 a document that names another client ID", () => {
-  test("from the start, and later", async () => {
+  test("is refused at the first fetch and later", async () => {
     const site = await openSite();
     site.publish({ client_id: `${site.clientId}/` });
     await expectRefusal(site, /client_id: .*exactly the URL/);

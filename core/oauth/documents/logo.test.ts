@@ -46,7 +46,7 @@ async function laterOn({ site }: Visit): Promise<void> {
 }
 
 describe("S82 the logo of a document", () => {
-  test("is re-encoded, and served from our origin", async () => {
+  test("is re-encoded, and served from the service's origin", async () => {
     show(await picture("#b5892e"));
     const at = await visit();
     const { request } = await openQuestion(at, { redirect_uri });
@@ -80,7 +80,7 @@ describe("S82 the logo of a document", () => {
     expect((await openQuestion(at, { redirect_uri })).request.app.logoId).toBeNull();
   });
 
-  test("on our own network is not used (S77)", async () => {
+  test("on the service's own network is not used (S77)", async () => {
     for (const logo_uri of ["https://169.254.169.254/latest/meta-data", "https://10.0.0.1/logo.png"]) {
       const at = await visit({ logo_uri });
       expect((await openQuestion(at, { redirect_uri })).request.app.logoId).toBeNull();
@@ -114,7 +114,7 @@ describe("S82 the logo of a document", () => {
     expect(await findImage(logoId ?? "")).toBeUndefined();
   });
 
-  test("that the document no longer names is deleted; one at another URL that cannot be fetched is not shown", async () => {
+  test("that the document no longer names is deleted; a logo at another URL that cannot be fetched is not shown", async () => {
     show(await picture("#14736f"));
     const [one, two] = [await visit(), await visit()];
     for (const at of [one, two]) await ask(at, { redirect_uri });

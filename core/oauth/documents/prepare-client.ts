@@ -87,10 +87,7 @@ function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, max
 
 const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) ?? 0) > Date.now();
 
-/**
- * No request that continues a sign-in can name an unknown URL. While the site is down, the stored document applies, except for
- * its keys.
- */
+/** Fetches a document only if it is stored already. While the site is down, the stored document applies, unless it has keys. */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
   const { document, hostDecision } = await findStoredDocument(clientId);

@@ -63,7 +63,7 @@ function refused(sentence: string): DocumentError {
   return new DocumentError("refused", sentence);
 }
 
-/** Agents request only the scopes that the called service named, without `offline_access`. */
+/** The document decides, because agents request only the scopes that the called service named, without `offline_access`. */
 export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
   return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;
 }

@@ -46,7 +46,7 @@ type Client5 = {
 const insecure = { execute: [client.allowInsecureRequests] };
 
 describe("a site that is known by its document", () => {
-  test("signs a user in knowing only our URL, and is counted", async () => {
+  test("signs a user in knowing only the service's URL, and is counted", async () => {
     const at = await visit();
     const { site, session, browser, person } = at;
     const { tokens } = await world.signInWith(site.app, session, browser, asked(at, { scope: "openid profile offline_access" }));
@@ -147,7 +147,7 @@ describe("what existing clients send and publish", () => {
 });
 
 describe("S73 a client with keys must prove that it has them", () => {
-  test("with an assertion it works, without one it does not", async () => {
+  test("a sign-in succeeds with an assertion and fails without one", async () => {
     const { publicKey, privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256", use: "sig" };
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });

@@ -70,7 +70,7 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** Changes recorded in the audit log per hour. The document's owner could otherwise fill the log (S144). */
+/** So many changes of one document are recorded per hour. Its owner must not be able to fill the audit log (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
 /** The count is before the transaction, because a rollback must not undo the count. */

@@ -2,10 +2,7 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/**
- * Anyone can send any URL as a client ID, so fetches are limited (S80). A flood must stop only new apps. Each process counts for
- * itself.
- */
+/** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
   /** The limit for one IP address, with documents of any kind. */

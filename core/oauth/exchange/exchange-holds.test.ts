@@ -120,7 +120,7 @@ test("userinfo and the token contain the bound organization, and no other of the
   expect(organizations.map(({ sub }: { sub: string }) => sub)).toEqual([at.orgId]);
 });
 
-test("a member sees which apps hold tokens for them, until they end; their connected apps do not list them", async () => {
+test("a member sees which apps hold tokens for them, until these tokens end; the member's connected apps do not list these apps", async () => {
   const at = await prepareExchange(world);
   const [first] = [await exchange(at, at.writer.email), await exchange(at, at.writer.email, { scope: "read-repos" })];
   expect(await listTokensOfMember(at.writer.id)).toMatchObject([

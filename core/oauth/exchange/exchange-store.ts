@@ -62,7 +62,7 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * @param email in canonical form. Without one the query still runs, so that the time is the same (S91).
+ * @param email in canonical form. Without an email, the query still runs, so that the time is the same (S91).
  * @returns undefined if the app was deleted or is blocked
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {

@@ -276,7 +276,7 @@ test("S92 the parameters must be as RFC 8693 requires", async () => {
   expect([twice.status, (await twice.json()).error]).toEqual([400, "invalid_request"]);
 });
 
-test("resource and audience may name our API; anything else fails with invalid_target", async () => {
+test("resource and audience may name the service's API; anything else fails with invalid_target", async () => {
   for (const extra of [{ resource: world.origin }, { resource: `${world.origin}/`, audience: world.origin }]) {
     const { body } = await exchange(at, at.writer.email, extra);
     expect(await introspect(body.access_token)).toMatchObject({ active: true, aud: world.origin });

@@ -110,8 +110,8 @@ function assertMayExchange(
 export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member gets no token, because it
- * would begin to work later, without a new exchange.
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member gets no token, because the
+ * token would start to work once the restriction ends.
  */
 function requireMember({ subject }: Exchange): Subject {
   if (!subject?.role) throw invalidSubject("not_a_member");

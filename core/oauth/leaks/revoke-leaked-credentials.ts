@@ -19,10 +19,7 @@ const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 /** Longer than the lookup takes, so that the time does not show whether a token was found. */
 const ANSWER_MS = 400;
 
-/**
- * Needs no permission, because anybody who has a token could do worse with it. Neither the response nor its time may help to test
- * tokens.
- */
+/** Needs no permission: whoever has a token could do worse with it. Neither the response nor its time may help to test tokens. */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
@@ -35,7 +32,7 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
       const ended = await endByHash(tx, [...byHash.keys()], named);
       const recorded: LeakedCredential[] = [];
       for (const one of ended) if (await recordLeak(tx, one, byHash.get(one.hash) ?? "", from)) recorded.push(one);
-      // An expired token counts too, because a thief may have created things with it before.
+      // The delegations of an expired token end too, because a thief may have created things with the token before.
       const known = await tx.$queryRaw<{ id: string }[]>`
         SELECT grant_id AS id FROM oauth_artifact
           WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
@@ -57,7 +54,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs get tokens without an audit entry, so one account could report any number of tokens (S144).
+  // Apps and jobs can get any number of tokens, and one account could report them all, so these entries are limited (S144).
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -108,7 +105,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
               coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
-  // An app's secret stays valid, so it could be reported again and again.
+  // An app's secret stays valid and could be reported again and again, so only one report a day counts.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
     WITH live AS (
       SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",

@@ -420,7 +420,7 @@ describe("S109 a user who signs in and out all day", () => {
 });
 
 describe("S122 a worker that dies", () => {
-  test("between claim and response leaves the notice to another worker, and changes nothing about it when it resumes", async () => {
+  test("between claim and response leaves the notice to another worker, and does not change the notice when it resumes", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
     await endEngineSessions();
@@ -436,7 +436,7 @@ describe("S122 a worker that dies", () => {
     expect((await notices())[0]).toEqual(told);
   });
 
-  test("while it ends the engine's sessions leaves them and their notices to another worker", async () => {
+  test("while it ends the engine's sessions leaves these sessions and their notices to another worker", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
     await asOwner("alter table oauth_logout_notice add constraint refuse_all check (false) not valid");

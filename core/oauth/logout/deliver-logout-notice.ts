@@ -10,7 +10,7 @@ import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** No retry begins after this time. Before that, a notice may have waited for its turn. */
+/** No retry begins after this time, however late the first attempt was. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
 /** Only the status of the response is used. */

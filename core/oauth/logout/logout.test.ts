@@ -96,7 +96,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("without a post_logout_redirect_uri ends on a page of ours", async () => {
+  test("without a post_logout_redirect_uri ends on a page of this service", async () => {
     const at = await signInWithLogout();
     const done = await (await ask(at.browser, {})).signOut();
     const location = new URL(done.headers.get("location") ?? "");
@@ -184,7 +184,7 @@ describe("S108 id_token_hint", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test.each(["RS256", "ES256"])("that was signed (%s) with a key retired since is still valid", async (idTokenAlg) => {
+  test.each(["RS256", "ES256"])("that was signed (%s) with a key that was retired since is still valid", async (idTokenAlg) => {
     const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
     await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);

@@ -15,8 +15,8 @@ export const STATE_MAX_BYTES = 2048;
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
 /**
- * For any site, the engine would sign out a user whom the engine does not know (S108). Without a signed-in user, the engine would
- * store an empty session (S143).
+ * By itself, the engine would let any site sign out a user whom the engine does not know (S108), and would store an empty session
+ * if nobody is signed in (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();

@@ -9,7 +9,7 @@ export const SITE_SESSION_END_CHANNEL = "site_session_end";
 const BATCH = 100;
 
 /**
- * If a worker dies, another one can take over.
+ * One transaction does everything, so that another worker can take over if this worker dies.
  * @returns whether there may be more
  */
 export async function endEngineSessions(): Promise<boolean> {

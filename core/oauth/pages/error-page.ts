@@ -17,7 +17,7 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** All other errors are mistakes in the app's request. */
+/** The errors of this service. All others are mistakes in the app's request. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {

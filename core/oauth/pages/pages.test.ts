@@ -64,7 +64,7 @@ describe.each(pages)("%s", (_, load) => {
     for (const style of styles) expect(policy["style-src"]).toEqual([style]);
   });
 
-  test("S20 links only to our first page, to our sign-in, to the app's settings, and to the app's registered URI", async () => {
+  test("S20 links only to the service's first page and sign-in, to the app's settings, and to the app's registered URI", async () => {
     const page = await (await load()).text();
     const addresses = [...page.matchAll(/\b(?:href|action)\s*=\s*"([^"]*)"/g)].map(([, address = ""]) => address);
     const settings = `${world.origin}/settings/applications/${at.app.id}`;

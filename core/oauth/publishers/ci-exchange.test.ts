@@ -157,7 +157,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await world.post("/oauth/token", twice.toString())).status).toBe(400);
   });
 
-  test("S98 a token is refused if it is not for us, not valid now, or not signed with a key pair of the issuer", async () => {
+  test("S98 a token is refused if it is not for this service, not valid now, or not signed with a key pair of the issuer", async () => {
     const now = Math.floor(Date.now() / 1000);
     const stranger = await ci.newKey("RS256");
     const tokens: Record<string, [string, RegExp]> = {
@@ -264,7 +264,7 @@ describe("the exchange of a CI job's ID token", () => {
     await slow.stop();
   });
 
-  test("S99 of parallel exchanges of one token exactly one gets a token", async () => {
+  test("S99 if a token is exchanged several times in parallel, exactly one exchange succeeds", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -330,7 +330,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
-  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make us fetch keys again and again", async () => {
+  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make the service fetch keys again and again", async () => {
     const rotating = await startCiIssuer("/team");
     const other = await privateRepo("mast");
     await trust({ repoId: other.id }, { issuer: rotating.issuer });
@@ -470,7 +470,7 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
   });
 
-  test("S56 of the exchanges of an address, only those that fail count", async () => {
+  test("S56 only the failed exchanges of an address count", async () => {
     const key = throttleKey("ci_exchange", "127.0.0.1");
     await db().throttle.upsert({
       where: { key },

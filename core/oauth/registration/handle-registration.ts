@@ -124,7 +124,7 @@ const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unk
 /** Counted before the body is read, because reading and checking it is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
-/** A few senders of invalid registrations must not lock out everybody. */
+/** Only valid registrations count here, because a few senders of invalid ones must not lock out everybody. */
 async function takeShare(from: RequestOrigin): Promise<void> {
   const { count, giveBack } = await countAgainst([`registered by ${customerOf(from)}`, REGISTRATIONS_OF_ADDRESS]);
   try {

@@ -48,8 +48,8 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * RFC 7592 §2.2. If these fields change, a verification ends, because anybody with the token could give a verified app any name
- * (S36).
+ * RFC 7592 §2.2. If `LOOKS` or the logo changes, a verification ends, because anybody with the token could give a verified app
+ * any name (S36).
  * @param change.isRecorded whether the audit log records the change (S144)
  * @returns the app and, if it became confidential, its new secret
  */

@@ -48,7 +48,7 @@ async function questionOf(clientId: string) {
   return (await openQuestion(at, { redirect_uri: REDIRECT_URI })).request.app;
 }
 
-test("S82 the consent page shows the app's logo, served from our origin, and its terms and policy", async () => {
+test("S82 the consent page shows the app's logo, served from the service's origin, and its terms and policy", async () => {
   await show("#b5892e");
   const uris = { tos_uri: "https://quill.example/terms", policy_uri: "https://quill.example/privacy" };
   const registered = await register({ logo_uri: `${site.origin}/logo.png`, ...uris });
@@ -94,7 +94,7 @@ test("S77 an app is registered without a logo that is unusable or on the interna
   }
 });
 
-test("an app's logo is deleted with the app, however that is deleted", async () => {
+test("an app's logo is deleted with the app, however the app is deleted", async () => {
   await show("#b5892e");
   const { client_id: clientId } = await register({ logo_uri: `${site.origin}/logo.png` });
   const { logoId } = await db().oAuthApp.findUniqueOrThrow({ where: { clientId } });

@@ -66,7 +66,7 @@ async function metadataDocument() {
 }
 
 describe("the operator's switch", () => {
-  test("off: refused with an alternative, and not in discovery; on: both change at once", async () => {
+  test("while off, refuses registrations with an alternative and is not in discovery; turning it on changes both at once", async () => {
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
     const refused = await send(publicAgent);
@@ -84,7 +84,7 @@ describe("the operator's switch", () => {
     expect(await db().auditEvent.count({ where: { type: "installation.registration_policy" } })).toBeGreaterThanOrEqual(3);
   });
 
-  test("off: registered apps stay, and can be read and deleted but not changed", async () => {
+  test("while off, keeps registered apps, which can be read and deleted but not changed", async () => {
     const registered = await register();
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
@@ -317,7 +317,7 @@ describe("S87 a host that the operator has blocked", () => {
 });
 
 describe("RFC 7592 management", () => {
-  test("is read with its token, without the secrets that are shown only once", async () => {
+  test("a registration is read with its token, without the secrets that are shown only once", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(client_secret).toBeTruthy();
     const answer = await manage(registered, "GET");
@@ -413,7 +413,7 @@ describe("RFC 7592 management", () => {
     expect(await db().oAuthAppSecret.count({ where: { app: { clientId: registered.client_id } } })).toBe(0);
   });
 
-  test("a body that names no client, or another one, is refused", async () => {
+  test("a body that names no client or another client is refused", async () => {
     const registered = await register();
     for (const client_id of [undefined, "another"]) {
       const answer = await manage(registered, "PUT", { ...publicAgent, client_id });

@@ -47,7 +47,7 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
-/** RFC 7662 §2.1, S104. A service may not if the client that holds the token is blocked (S87). */
+/** RFC 7662 §2.1, S104. A resource server cannot introspect tokens of a blocked client (S87). */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
   if (kind !== "AccessToken" || typeof aud !== "string") return false;

@@ -7,10 +7,7 @@ import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
-/**
- * RSA is left out, because checking it costs far more and anyone can send a proof with a key of their choice
- * (docs/decisions/027).
- */
+/** RSA is left out, because anyone can send a proof with any key, and checking RSA costs far more (docs/decisions/027). */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
 const FRESH_SECONDS = 300;

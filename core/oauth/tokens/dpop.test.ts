@@ -148,7 +148,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     expect((await sent).status).toBeLessThan(500);
   });
 
-  test("query and fragment of htu are ignored, and its host must be our ORIGIN, whatever the Host header (S110)", async () => {
+  test("query and fragment of htu are ignored, and its host must be that of ORIGIN, whatever the Host header (S110)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const proof = await key.proof("POST", `${address()}?a=1#b`);
     const form = new URLSearchParams({ client_id: at.app.clientId, ...redemption(await authorize(at)) }).toString();
@@ -180,7 +180,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("even if its clock is ahead: it is remembered as long as it is valid", async () => {
+  test("even if the client's clock is ahead: the proof is remembered as long as it is valid", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ahead = { claims: { iat: Math.floor(Date.now() / 1000) + PROOF_AHEAD_SECONDS } };
@@ -356,7 +356,7 @@ describe("RFC 9449 §5.2 an app that requires proofs", () => {
 });
 
 describe("RFC 9449 §5 with other kinds of sign-in", () => {
-  test("a device's tokens are bound to the key that it proves when it collects them (RFC 8628 §3.4)", async () => {
+  test("a device's tokens are bound to the key that the device proves when it collects the tokens (RFC 8628 §3.4)", async () => {
     const [at, key] = [await prepareDevice(world, { isDpopRequired: true }), await proofKey()];
     const { device_code, user_code } = await startDevice(at, { scope: "openid offline_access" });
     await allowDevice(at.session, user_code);
@@ -370,7 +370,7 @@ describe("RFC 9449 §5 with other kinds of sign-in", () => {
     expect((await ask(at.app, next, key)).status).toBe(200);
   });
 
-  test("a site that is known by its metadata document may require them, and then gets none without a proof", async () => {
+  test("a site that is known by its metadata document may require bound tokens, and then gets none without a proof", async () => {
     const [at, key] = [await visitSite(world, { dpop_bound_access_tokens: true }), await proofKey()];
     const form = { ...redemption(await authorize(at, asked(at))), redirect_uri: at.site.redirectUri };
     expect((await ask(at.app, form, undefined)).body.error).toBe("invalid_request");

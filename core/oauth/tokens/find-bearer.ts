@@ -57,7 +57,7 @@ export async function findBearer(token: string, presentation: Presentation): Pro
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** The bearer has no organizations and no other scope. */
+/** A CI job that reads for a user gets no organizations, and only the scope `gated-repos`. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;

@@ -45,7 +45,7 @@ describe("S104 introspection", () => {
     expect(await answer.json()).toMatchObject({ active: true, client_id: at.app.clientId });
   });
 
-  test("returns only active: false for anything else", async () => {
+  test("returns only active: false for every other token", async () => {
     const [at, foreign, revoked, disabled] = [
       await signIn(world, confidential),
       await signIn(world, confidential),

@@ -4,8 +4,8 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../lifetimes.ts";
 
 /**
- * A public app's plain token must be replaced (RFC 9700 §4.14.2). For any other app, a lost response would sign the user out
- * (FAPI 2.0 §5.3.2.1, note 1).
+ * A public app's plain token must be replaced (RFC 9700 §4.14.2). Any other app keeps its token, because a lost response would
+ * sign the user out (FAPI 2.0 §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {
   const { Client: client, RefreshToken: token } = oidc.entities;

@@ -158,7 +158,7 @@ describe("S21 a code", () => {
 });
 
 describe("S45 a code is refused with invalid_grant", () => {
-  test("from another client, and its own can still use it", async () => {
+  test("from another client, and the code's own client can still use the code", async () => {
     const [at, thief] = [await prepare(world), await prepare(world)];
     const code = await authorize(at);
     expect(await redeem(thief, redemption(code))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
@@ -255,7 +255,7 @@ describe("S54 resource (RFC 8707)", () => {
     expect(await audienceOf(refreshed.access_token)).toBe(env().ORIGIN);
   });
 
-  test("our API: the user's choice of scopes applies to its tokens too", async () => {
+  test("the service's API: the user's choice of scopes applies to its tokens too", async () => {
     const at = await prepare(world);
     const code = await authorize(
       at,

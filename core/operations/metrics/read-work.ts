@@ -31,7 +31,7 @@ type Row = {
   relaysWaiting: number;
 };
 
-/** These indexes contain no finished work. */
+/** Reads only indexes that contain no finished work. */
 export async function readWork(): Promise<Work> {
   const { rows } = await pool().query<Row>(`
     SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays,

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
 /**
- * A host that answers each request with session tickets alone, without end. Node cannot send them, so it stands before a TLS server, and
- * encrypts them itself with the secret that this server logs (RFC 8446 §4.6.1, §5.2, §7.3).
+ * A host that answers each request with session tickets without end. Node cannot send tickets, so a proxy before a TLS server
+ * encrypts them with the server's logged secret (RFC 8446 §4.6.1, §5.2, §7.3).
  * @returns its port
  */
 export async function startTicketFlood(credentials: { cert: string; key: string }): Promise<{ port: number; close(): void }> {
@@ -38,7 +38,7 @@ export async function startTicketFlood(credentials: { cert: string; key: string 
   };
 }
 
-/** Lives for a day, without a nonce, of one byte, and without extensions. */
+/** A ticket of one byte, which lives for a day, without a nonce or extensions. */
 const TICKET = Buffer.from("0400000e000151800102030400000109" + "0000", "hex");
 const APPLICATION_DATA = Buffer.from([23, 3, 3]);
 const HANDSHAKE = 22;

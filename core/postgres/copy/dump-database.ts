@@ -9,7 +9,7 @@ export type DatabaseDump = {
   migrations: AppliedMigration[];
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /**
-   * Does not contain the schema, which any role may own, so the migrations create it.
+   * Does not contain the schema. The migrations create it, because its owner may have another name elsewhere.
    * @param rows gets the number of rows of each table
    */
   content(rows: Record<string, number>): AsyncGenerator<Buffer, void, undefined>;

@@ -51,7 +51,7 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Rows may be copied before the rows that they refer to, and their triggers have already run.
+ * Rows may be copied before the rows that they refer to. Their triggers ran when the rows were first written.
  * @returns a function that restores the constraints
  */
 export async function suspendConstraints(client: pg.Client): Promise<() => Promise<void>> {

@@ -19,9 +19,7 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 
 const HEADERS_MAX_BYTES = 32 * 1024;
 
-/**
- * An answer to a delivery is stored only as far as an attempt shows it. If the user's relays are full, only the status is stored.
- */
+/** Of an answer to a delivery, only what an attempt shows is stored or, if the user's relays are full, only the status. */
 export async function answerRequest(
   actor: Actor,
   { userId, name, requestId }: { userId: string; name: string; requestId: string },

@@ -94,9 +94,7 @@ type EarlierRow = Row & { milliseconds: number };
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/**
- * For a delivery whose answer came after its attempt. The row stays, because recording the answer may fail and be tried again.
- */
+/** For a delivery whose answer came after its attempt. The row stays, because recording the answer may have to be retried. */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "recorded-relay-answer",

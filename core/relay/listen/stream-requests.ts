@@ -205,7 +205,7 @@ function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }:
 type Notice = "request" | "listener";
 const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
-/** `payload` is a relay's ID. After a change of the relay or the listener, a mark follows. */
+/** See `RELAY_CHANNEL`. The payload is empty after a reconnection. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");

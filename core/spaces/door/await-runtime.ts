@@ -49,10 +49,7 @@ type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
 class Watch {
   readonly #repoId: string;
-  /**
-   * The keys are waiters. The value is the first check whose result counts for the waiter, because an earlier check began before
-   * the waiter asked.
-   */
+  /** Waiters, each with the first check whose result counts for it, because earlier checks began before the waiter asked. */
   readonly #waiting = new Map<(reading: Reading) => void, number>();
   #checks = 0;
   #isChecking = false;

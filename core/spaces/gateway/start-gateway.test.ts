@@ -24,7 +24,7 @@ it("S138 a WebSocket that disconnects while its Space is not running does not en
   expect(answer.status).toBe(503);
 });
 
-it("a Space counts as used by the callers it answers, and over a WebSocket by callers that send something", async () => {
+it("a Space counts as used while it answers a caller, and over a WebSocket when something is sent", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
   const app = createServer((_, res) => void res.writeHead(200).write("one piece, and no more"));

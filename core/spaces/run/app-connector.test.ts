@@ -54,7 +54,7 @@ it("an app that no longer listens refuses requests before anything is sent", asy
   expect((await ask("/")).status).toBe(502);
 });
 
-it("H4 a Space that writes to every place it can reach stays within its scratch limit, and writes nothing to this machine's disk", async () => {
+it("a Space that writes to every place it can reach stays within its scratch limit, and writes nothing to this machine's disk", async () => {
   const fill = `
     const fs = require("node:fs");
     const places = fs.readFileSync("/proc/mounts", "utf8").trim().split("\\n").map((line) => line.split(" "))

@@ -43,7 +43,7 @@ function emptyDirectory(): string {
   return directory;
 }
 
-test("S137 names that this machine cannot write are reported to the user who pushed them, not as a failure of ours", async () => {
+test("S137 names that this machine cannot write are reported to the user who pushed them, not as a failure of this service", async () => {
   const unwritable = [[Buffer.alloc(300, "a")], [Buffer.from([0x61, 0xfe]), Buffer.from([0x61, 0xff])]];
   for (const names of unwritable) {
     const { repo, commit } = await commitOf(names);

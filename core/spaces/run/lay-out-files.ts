@@ -17,9 +17,7 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 
 type Owner = { kind: "user" | "organization"; id: string };
 
-/**
- * The job's owner and the starter must both be able to read the Space. The error does not show whether the Space exists (S136).
- */
+/** The job's owner and starter must both be able to read the Space. The error does not show whether the Space exists (S136). */
 export async function takeSpaceFiles(
   space: string,
   { owner, delegate }: { owner: Owner; delegate: Actor | undefined },

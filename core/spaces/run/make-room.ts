@@ -74,11 +74,11 @@ export type Occupant = Run & {
 };
 
 /**
- * A quiet Space yields first, then a busy one that has run this long. The busy Space's caller must keep as many slots as the
- * waiting caller has, because the two would otherwise only swap.
+ * A quiet Space yields first, then a busy one that has run this long. The busy Space's party must keep as many slots as the
+ * waiting party then has, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
-/** With a larger share, one visitor's occasional requests would keep all slots busy. */
+/** Otherwise, one visitor's occasional requests could keep all slots busy. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd(

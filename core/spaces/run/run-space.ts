@@ -27,7 +27,7 @@ type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSigna
 
 /**
  * @param hosting the reason of its aborted `signal` is a StopReason
- * @returns undefined if the end is already recorded, or the run belongs to another worker
+ * @returns undefined if the end is already recorded, or the run was paused, restarted or taken over
  */
 export async function runSpace(
   repo: Repo,
@@ -176,7 +176,7 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** Each restart waits twice as long, until the app has crashed too often. */
+/** Each restart waits twice as long as the one before, until the app has crashed too often. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;
@@ -214,7 +214,7 @@ function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Re
     SPACE_ID: repo.fullName,
     SPACE_AUTHOR_NAME: repo.owner.handle,
     SPACE_REPO_NAME: repo.name,
-    // Libraries prepend `https://` and append a path.
+    // Contains the app's path, because libraries prepend `https://` and append another path.
     SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
     SPACE_URL: appUrl(repo),
     SPACE_BASE_PATH: appPath(repo),

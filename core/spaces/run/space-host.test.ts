@@ -98,7 +98,7 @@ const visit = <T>(ip: string, work: () => Promise<T>): Promise<T> => requestCont
 let lastAddress = 1;
 const someAddress = () => `198.51.100.${lastAddress++}`;
 
-test("a Space of the owner with the most slots yields its slot to another owner's Space, however busy it is, but not to one of the same owner", {
+test("a Space of the owner with the most slots, however busy, yields its slot to another owner's Space, but not to one of the same owner", {
   timeout: 90_000,
 }, async () => {
   const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
@@ -208,7 +208,7 @@ test("a quiet Space does not yield its slot to an owner who has more slots", { t
   expect(await work()).toEqual([eves]);
 });
 
-test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and ends nobody's only busy Space", {
+test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and takes the slot of no account's only busy Space", {
   timeout: 60_000,
 }, async () => {
   const [ada, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("eve")]);

@@ -81,15 +81,12 @@ export class SpaceHost {
     } finally {
       this.#running.delete(repoId);
       hasEnded();
-      // If another worker has the run, only the claim is released.
+      // Without an end, only the claim is released.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
     }
   }
 
-  /**
-   * A claim can expire before its run has ended. Without this step, a Space could have several runs at once, some of them
-   * unwatched (S132).
-   */
+  /** A claim can expire before its run has ended. Without this, a Space could have several runs, some unwatched (S132). */
   async #endPrevious(repoId: string): Promise<void> {
     for (let previous = this.#running.get(repoId); previous; previous = this.#running.get(repoId)) {
       previous.stopping.abort("superseded" satisfies StopReason);

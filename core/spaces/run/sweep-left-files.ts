@@ -7,7 +7,7 @@ import { heldAmong, sweepTaskDirectories } from "../../jobs/runners/task-directo
 import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
-/** Services may share a machine. Socket paths have at most 107 bytes. */
+/** Has the service's mark, because services may share a machine, and is short, because a socket's path has at most 107 bytes. */
 export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
 export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): string => `${repoId}-${claimId.slice(0, 8)}`;

@@ -31,8 +31,7 @@ export function deliveryConditions(
   // Waiting deliveries are found in the small queue. The two partial indexes require exactly the condition on `d.state` below.
   const table = state === "waiting" ? "delivery_queue w JOIN delivery d ON d.id = w.id" : "delivery d";
   const ids = state === "waiting" ? "w" : "d";
-  // With separate comparisons, the planner might read the deliveries of all webhooks. The comparison of IDs alone selects the
-  // partitions.
+  // With only separate comparisons, the planner might read all webhooks' deliveries. The comparisons of IDs select partitions.
   const where = [`(${ids}.webhook_id, ${ids}.id) >= ($1, $2) AND (${ids}.webhook_id, ${ids}.id) < ($1, $3)`];
   if (from !== null) where.push(`${ids}.id >= $2`);
   if (before !== null) where.push(`${ids}.id < $3`);

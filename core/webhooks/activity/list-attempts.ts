@@ -103,7 +103,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** The headers are made again, so the secret is masked and `user-agent` has the current version. */
+/** The headers are not stored but made again, so `user-agent` has the current version. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),

@@ -142,7 +142,6 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
   };
 }
 
-/** The limit for 24 hours (S127). */
 const triggerLimit = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
 /** Counts the current hour and the 24 before, as the limit does (S127). */

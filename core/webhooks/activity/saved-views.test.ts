@@ -51,7 +51,7 @@ test("S136 nobody can save or delete a view of a webhook that they may not see",
   }
 });
 
-test("S143 a person has a limited number of views, whose names are short and not empty", async () => {
+test("S143 a user has a limited number of views, whose names are short and not empty", async () => {
   const id = await webhookOf(ada, "user");
   const of = { ownerId: ada.id };
   const save = (name: string) => saveView(ada.actor, id, { name, query: "?text=tide" }, of);

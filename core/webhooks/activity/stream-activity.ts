@@ -106,7 +106,7 @@ function failed(error: unknown): { done: true; value: undefined } {
   return { done: true, value: undefined };
 }
 
-/** Only the last event has the ID, so that a client that was cut off gets all of them again. */
+/** Only the last event has the ID, so that a client that was cut off gets all events again. */
 function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
   return deliveries

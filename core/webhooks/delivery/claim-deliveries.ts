@@ -113,7 +113,7 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
       ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
   )`;
 
-/** Locking a candidate is a write, so each webhook locks only its share of the host's room. */
+/** Locking a candidate is a write, so only each webhook's share of the host's room is locked. */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (
     (SELECT q.host, q.webhook_id, 1 AS n FROM delivery_queue q

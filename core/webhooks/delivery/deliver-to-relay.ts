@@ -9,10 +9,7 @@ type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "
 /** RFC 9110 §15.3.3: the outcome is not known yet. */
 const ACCEPTED = 202;
 
-/**
- * No request is sent, so no address rule needs an exception (S117). The relay may keep the delivery, and a later answer becomes
- * another attempt.
- */
+/** Sends no request, so no address rule needs an exception (S117). An answer that comes later becomes another attempt. */
 export async function deliverToRelay(
   { id, kind, tries }: ClaimedDelivery,
   { token, path }: RelayTarget,

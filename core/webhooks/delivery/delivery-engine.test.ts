@@ -277,7 +277,7 @@ describe("a delivery", () => {
     expect((await auditTrail({ orgId })).filter((type) => type === "webhook.suspend")).toHaveLength(1);
   });
 
-  it("S126 that succeeds shows that not every attempt fails, even if it was claimed before another one failed", async () => {
+  it("S126 that succeeds ends the webhook's time of failures, even if it was claimed before another delivery failed", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 500 : 200).end());
     const webhookId = await webhookTo({ url: receiver.url });
     await queueDeliveries(webhookId, { count: 2 });
@@ -432,7 +432,7 @@ describe("many at once", () => {
   });
 });
 
-describe("failures on our side", () => {
+describe("failures of this service", () => {
   it("S122 a worker that was unresponsive too long records nothing that another has taken over", async () => {
     const receiver = await startReceiver();
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();

@@ -49,7 +49,6 @@ type Disabled = {
   lastFailure: string | null;
 };
 
-/** The email for a webhook that the service has disabled (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {

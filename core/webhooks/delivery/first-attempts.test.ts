@@ -124,7 +124,7 @@ describe("S122 a first attempt", () => {
     expect(await attempts(row?.id ?? "")).toHaveLength(1);
   });
 
-  it("is repeated under the same ID if its worker is killed before it is recorded, and no other is lost", async () => {
+  it("is repeated under the same ID if its worker is killed before the attempt is recorded, and no other attempt is lost", async () => {
     const blocker = await pool().connect();
     const receiver = await startReceiver();
     const ownerId = newId();
@@ -256,7 +256,7 @@ describe("S122 a first attempt", () => {
     expect(receiver.ids).toHaveLength(1);
   });
 
-  it("that its worker lost to another one and leased again is recorded under the new lease", async () => {
+  it("whose event its worker lost to another worker and leased again is recorded under the new lease", async () => {
     let answer: () => void = () => undefined;
     const receiver = await startReceiver((res) => (answer = () => void res.end("late")));
     const ownerId = newId();

@@ -137,8 +137,7 @@ export class Recorder {
     for (const { delivery, lease: leaseOfBatch } of batch) {
       const { lease } = delivery;
       if (!lease) continue;
-      // This worker leased the event again meanwhile. The newer lease is left to expire, so that unrecorded attempts are
-      // repeated.
+      // This worker leased the event again. The newer lease is left to expire, so that unrecorded attempts are repeated.
       if (lease !== leaseOfBatch) lease.isGivenUp = true;
       lease.open.delete(delivery.id);
       if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);

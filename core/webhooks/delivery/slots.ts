@@ -1,10 +1,7 @@
 import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/**
- * The limits of one worker (S128). A quarter of the slots is always free for targets that answer quickly. An owner never takes
- * the last slot.
- */
+/** One worker's limits (S128). A quarter of the slots is for targets that answer quickly. An owner never takes the last slot. */
 export type Limits = {
   /** Each delivery holds up to 64 KiB of a response in memory. */
   total: number;
@@ -18,10 +15,7 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 
 /** A target whose responses take longer gets few slots. */
 export const SLOW_MS = 2_000;
-/**
- * If a target has no room, its first attempts go through the queue for this long, because later ones must not overtake those in
- * the queue.
- */
+/** If a target has no room, its first attempts go through the queue for this long, so that none overtakes those in the queue. */
 const CROWDED_MS = 250;
 /** A first attempt may wait in the process for about this long. */
 const AHEAD_MS = 250;

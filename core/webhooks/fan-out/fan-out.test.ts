@@ -74,7 +74,7 @@ describe("S122 a fan-out", () => {
     expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
   });
 
-  it("that is killed before anything is stored loses nothing: its lease ends, and the next one creates the same deliveries", async () => {
+  it("that is killed before anything is stored loses nothing: its lease ends, and the next fan-out creates the same deliveries", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -455,7 +455,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await count("webhook_hour where webhook_id = $1 and by_outsiders = 12", id)).toBe(1);
   });
 
-  it("counts discussions on a platform as outsiders', since it does not say who may write there, and changes of its repositories as the owner's", async () => {
+  it("counts discussions on a platform as outsiders', because the platform does not say who may write, and changes of its repositories as the owner's", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     const report = (scope: EventScope) =>

@@ -36,10 +36,7 @@ export type LeasedEvents = {
 
 const lastOwners: Record<Part["part"], string> = { fresh: "", begun: "" };
 
-/**
- * The deliveries are not stored. If a worker is killed, another one gets the same deliveries and IDs after the lease (S122,
- * decision 092).
- */
+/** Stores no deliveries. If a worker is killed, another one later gets deliveries with the same IDs (S122, decision 092). */
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
   const [startedAt, begin] = [new Date(), performance.now()];
   const triggersPerDay = env().WEBHOOK_TRIGGERS_PER_DAY;

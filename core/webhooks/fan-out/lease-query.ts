@@ -15,10 +15,7 @@ type Lease = {
   after: string;
   page: number;
   triggersPerDay: number;
-  /**
-   * With null, the oldest events for which `mayReceiveIfPlain` decides are leased. Otherwise these events are leased, with the
-   * whole condition.
-   */
+  /** Leases these events, with the whole condition. With null, leases the oldest events for which `mayReceiveIfPlain` decides. */
   ids: readonly string[] | null;
 };
 

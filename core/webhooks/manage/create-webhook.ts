@@ -18,7 +18,7 @@ import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 /** Anybody may create organizations, and no quota counts deliveries (S137). */
 export const CREATED_MAX_PER_USER = 500;
-/** With those that the user can no longer delete: otherwise, two users could create any number in organizations that one of them leaves. */
+/** Without this limit, two users could create any number of webhooks in organizations that one of them leaves. */
 export const CREATED_MAX_IN_ALL = 2_500;
 
 export type NewWebhook = TargetInput & {
@@ -82,10 +82,7 @@ export async function createWebhook(
   });
 }
 
-/**
- * The lock makes creations wait for each other and for the owner's deletion. A foreign key cannot do this, because an owner is a
- * user or an organization.
- */
+/** Makes creations wait for each other and for the owner's deletion. A foreign key cannot refer to a user or an organization. */
 async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void> {
   const live =
     kind === "user"
@@ -95,10 +92,7 @@ async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void>
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks ${id}`}, 0))`;
 }
 
-/**
- * After the owner's lock, so that requests for several owners are counted one after another too. Webhooks of an organization that the user
- * has left count only against the higher limit: the user cannot delete them.
- */
+/** Requests for several owners wait for each other. Webhooks that the user cannot delete count only against the higher limit. */
 async function requireFewCreated(tx: Db, createdById: string | null): Promise<void> {
   if (createdById === null) return;
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks by ${createdById}`}, 0))`;

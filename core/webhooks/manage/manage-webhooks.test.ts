@@ -234,7 +234,7 @@ describe("bounds", () => {
     await expect(inOrganization()).rejects.toMatchObject({ code: "conflict" });
     await changeRole(ada.actor, left.id, person.id, "write", from);
     await inOrganization();
-    // Up to a limit: by turns, two users could leave any number of them behind.
+    // Without this limit, two users could leave any number of webhooks behind by turns.
     for (let more = CREATED_MAX_PER_USER; more < CREATED_MAX_IN_ALL; more += others.length)
       await db().webhook.createMany({ data: others.map((one) => ({ ...one, id: newId() })) });
     await expect(inOrganization()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("2500") });

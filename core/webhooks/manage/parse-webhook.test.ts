@@ -52,7 +52,7 @@ describe("the address of a webhook", () => {
     expect(() => parseWebhookUrl(url)).toThrow("OUTBOUND_ALLOW_CIDRS");
   });
 
-  test("S119 may be one that the operator allows; a name that only looks like loopback is a name", () => {
+  test("S119 may be one that the operator allows; a name that only resembles localhost is accepted", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8" });
     for (const url of ["http://127.0.0.1:3000/", "http://localhost:3000/"]) expect(parseWebhookUrl(url)).toBe(url);
     expect(() => parseWebhookUrl("http://10.0.0.1/")).toThrow(refused("url"));
@@ -79,7 +79,7 @@ describe("the secret of a webhook", () => {
     },
   );
 
-  test("of ours has 256 random bits and passes the check", () => {
+  test("that the service generates has 256 random bits and passes the check", () => {
     const [one, other] = [newWebhookSecret(), newWebhookSecret()];
     expect(one).not.toBe(other);
     expect(Buffer.from(one.slice("whsec_".length), "base64")).toHaveLength(32);

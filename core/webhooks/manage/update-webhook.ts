@@ -83,10 +83,7 @@ export async function updateWebhook(
   });
 }
 
-/**
- * A changed receiver gets the secret in plain text. Without this check, a client could read a secret that it was never shown
- * (docs/decisions/077).
- */
+/** A new receiver gets the secret in plain text. A client must not read a secret that it was never shown (docs/decisions/077). */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
   // One host may receive for many users by path, so an app must not change any part of the URL.
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;

@@ -10,9 +10,7 @@ export type WatchedItem = {
   type: WatchType;
   /** The ID stays the same when the item is renamed or moved. */
   id: string;
-  /**
-   * Null if the item was deleted or is unreadable, because an owner who lost access must not learn whether a repository exists.
-   */
+  /** Null if the item was deleted or is unreadable: an owner who lost access must not learn whether a repository exists. */
   name: string | null;
 };
 

@@ -74,7 +74,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
       field: "deliveries",
     });
   }
-  // Missing deliveries and those of other webhooks look like dropped ones (S136).
+  // Missing deliveries and other webhooks' deliveries get the same response (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d WHERE d.id = ANY (${ids}) AND d.webhook_id = ${webhookId} AND d.state <> 'waiting' ORDER BY d.id`;
   if (rows.length === 0) {

@@ -21,7 +21,7 @@ const keyhook = (token: string, argv: string[], options: RunOptions = {}) =>
   runCli(argv, { ...options, env: { KEYHOOK_URL: world.origin, KEYHOOK_TOKEN: token, ...options.env } });
 
 describe("keyhook apps", () => {
-  test("the life of an app, in each format", async () => {
+  test("an app is created, listed, changed and deleted, in each format", async () => {
     const { accessToken: token } = await signInByCli(world.origin, await signedInPerson());
     const redirect = ["--redirect-uri", "https://app.example.com/callback"];
     const human = await keyhook(token, ["apps", "create", "Night Ferry", "--confidential", ...redirect, "--format", "human"]);

@@ -292,7 +292,7 @@ describe("commands for deliveries", () => {
     expect(again).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("continue with `activity --follow` until Ctrl-C, which is not a failure", async () => {
+  test("print new deliveries with `activity --follow` until Ctrl-C, which is not a failure", async () => {
     const receiver = await startReceiver();
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
     const id = made.stdout.trim();

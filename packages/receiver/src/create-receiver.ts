@@ -22,8 +22,8 @@ export class Receiver {
   readonly recent = new RecentDeliveries();
   readonly reception: Reception;
   /**
-   * In the page's URL that `launch` prints, and in its forms: requests through a proxy can look like a local user's (by default those of
-   * nginx 1.30 do), and another site can post a form.
+   * Shows that the user knows the URL that `launch` prints. Otherwise a stranger's request through a proxy could look like a local user's
+   * (by default, nginx 1.30 sends such requests), and another site could post a form.
    */
   readonly pageToken: string = crypto.randomUUID();
   readonly #ending = new AbortController();

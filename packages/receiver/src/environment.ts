@@ -2,7 +2,7 @@
 const read = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined;
 
 export const environment = {
-  /** Only `whsec_…` secrets are split at spaces, because a part of another secret must never be accepted. */
+  /** Only `whsec_…` secrets are split at spaces. Any other secret may contain spaces, and a part of it must not be accepted. */
   secrets: (): string[] => {
     const text = read("WEBHOOK_SECRET");
     const parts = text?.trim().split(/\s+/) ?? [];

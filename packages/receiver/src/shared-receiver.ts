@@ -5,7 +5,7 @@ import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
 /**
  * The receiver starts when nothing else keeps the process alive, or this time after the last handler was registered. It does not start
- * after a mount or in a test runner.
+ * if it was mounted, or in a test runner.
  */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;

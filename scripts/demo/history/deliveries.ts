@@ -33,12 +33,12 @@ export async function deliveryRows(
     const heard = events.filter(({ owner_id, repo_id }) => watched.has(owner_id) || watched.has(repo_id));
     for (const [nth, event] of heard.entries()) {
       const tried = triesOf(event.created_at.getTime(), { now, nth });
-      const at = newOrderedId(event.created_at.getTime());
+      const id = newOrderedId(event.created_at.getTime());
       const last = tried.at(-1);
       if (!last) continue;
       hourOf(hours, webhook.id, event.created_at.getTime()).triggered++;
       for (const [before, each] of tried.entries()) {
-        attempts.push(attemptRow(webhook, event, { ...each, id: at, number: before + 1 }));
+        attempts.push(attemptRow(webhook, event, { ...each, id, number: before + 1 }));
         const hour = hourOf(hours, webhook.id, each.at);
         hour[each.isDelivered ? "delivered" : "failed"]++;
         if (each.status === null) continue;
@@ -46,7 +46,7 @@ export async function deliveryRows(
         hour.latencies[bucket] = (hour.latencies[bucket] ?? 0) + 1;
       }
       deliveries.push({
-        ...{ id: at, webhook_id: webhook.id, owner_id: webhook.ownerId, event_id: event.id, kind: "event" },
+        ...{ id, webhook_id: webhook.id, owner_id: webhook.ownerId, event_id: event.id, kind: "event" },
         ...{ scope: event.scope, action: event.action, repo_id: event.repo_id, repo_type: event.repo_type },
         ...{ repo_name: event.repo_name, state: last.isDelivered ? "delivered" : "failed", attempts: tried.length },
         ...{ last_outcome: outcomeOf(last), last_status: last.status, last_duration_ms: last.ms },

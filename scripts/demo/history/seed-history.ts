@@ -12,7 +12,7 @@ import { writeHistory } from "./write-history.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Writes the rows that the service would have written in a month. Today's audit entries about the seeding cannot be changed. */
+/** Writes the rows that the service would have written in a month. Today's audit entries about the seeding stay, because the log cannot be changed. */
 export async function seedHistory(now = Date.now()): Promise<void> {
   const olderThan = Math.floor(now / HOUR_MS) * HOUR_MS;
   const ownerIds = await findSampleOwners();

@@ -47,10 +47,10 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
     let due: ReturnType<typeof setTimeout> | undefined;
     let last = 0;
     let isStale = false;
-    const look = () => {
+    const refreshIfStale = () => {
       if (isStale && !document.hidden) refresh();
     };
-    document.addEventListener("visibilitychange", look);
+    document.addEventListener("visibilitychange", refreshIfStale);
     const refresh = () => {
       // A hidden page is refreshed when it becomes visible.
       if (document.hidden) {
@@ -84,7 +84,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
     open();
     return () => {
       clearTimeout(due);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", refreshIfStale);
       clearTimeout(again);
       source?.close();
     };

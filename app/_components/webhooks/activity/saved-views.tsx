@@ -19,8 +19,8 @@ type SavedViewsProps = Readonly<{
 
 export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
   const current = filtersOf(query);
-  const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
-  const shown = views[hrefs.indexOf(current)];
+  const queries = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
+  const shown = views[queries.indexOf(current)];
   if (views.length === 0 && !isFiltered(query)) return null;
   return (
     <>
@@ -31,7 +31,7 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
               key={view.name}
               prefetch={false}
               scroll={false}
-              href={`${path}${hrefs[index]}`}
+              href={`${path}${queries[index]}`}
               aria-current={view === shown ? "true" : undefined}
               className={classNames(
                 "inline-flex min-h-8 min-w-0 items-center break-words rounded-full border px-3 font-medium text-fine",

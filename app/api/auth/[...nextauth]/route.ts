@@ -6,7 +6,7 @@ type Context = { params: Promise<{ nextauth: string[] }> };
 
 /** The options depend on the settings of the running service, so each request creates them. */
 async function handle(request: NextRequest, context: Context): Promise<Response> {
-  // Anybody could write errors into the service's log at this path. Only here has Next decoded the path.
+  // At this path, anybody could write errors into the service's log. The check is here, where Next has decoded the path.
   if ((await context.params).nextauth.includes("_log")) return new Response(null, { status: 404 });
   return NextAuth(request, context, nextAuthOptions()) as Promise<Response>;
 }

@@ -9,7 +9,7 @@ import { requireRecentSession } from "../../../_server/session.ts";
 
 export const metadata: Metadata = { title: "New trusted publisher" };
 
-/** A publisher outlives the session that adds the publisher, so this needs recent authentication (S113). */
+/** A publisher outlives the session that adds it, so the page needs recent authentication (S113). */
 export default async function NewOwnPublisherPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const asked = textOf((await searchParams).from);
   const preset = isPresetName(asked) ? asked : "github";

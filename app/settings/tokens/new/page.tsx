@@ -19,7 +19,7 @@ const lifetimes = [
   { value: "never", label: "Never" },
 ];
 
-/** A token outlives the session that creates the token, so this needs recent authentication (S113). */
+/** A token outlives the session that creates it, so the page needs recent authentication (S113). */
 export default async function NewTokenPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   // For users who come from an empty repository, only the scopes that git needs are ticked.
   const isForGit = textOf((await searchParams).for) === "git";

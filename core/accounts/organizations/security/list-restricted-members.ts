@@ -79,7 +79,7 @@ export type OwnRestriction = {
   provider: { slug: string; name: string } | null;
 };
 
-// When these requirements are met, the page shows the others.
+// After the user has met these requirements, the page shows the next.
 const LIST_MAX_ROWS = 20;
 
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {

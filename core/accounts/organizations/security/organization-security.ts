@@ -61,10 +61,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
-/**
- * Must have the same conditions as the view `member_standing`.
- * @param options.role counts only members with this role
- */
+/** Must have the same conditions as the view `member_standing`. With `role`, counts only members with that role. */
 async function countUnmet(
   orgId: string,
   { tx = db(), role = null }: { tx?: Db; role?: OrganizationRole | null } = {},
@@ -98,7 +95,7 @@ async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db(
 
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
-/** A change that would lock out all administrators is refused. */
+/** Refuses a requirement that would lock out the actor or all administrators. */
 export async function updateOrganizationSecurity(
   actor: Actor,
   orgId: string,

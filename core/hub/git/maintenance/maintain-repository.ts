@@ -23,9 +23,7 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/**
- * The pause after a visit that was too slow. Other repositories waited meanwhile, and the next visit will not be faster (S137).
- */
+/** The pause after a visit for which others waited too long. The next visit will not be faster (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
 /** After a longer visit, the repositories of other users come first. */
 const LONG_VISIT_MS = 1_000;
@@ -189,7 +187,7 @@ export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before something is sent to a repository, whether or not the transfer succeeds. */
+/** Call this before something is sent to a repository, because a failed transfer leaves objects too. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",

@@ -9,10 +9,7 @@ import { repositoryPath } from "../repository.ts";
 /** Transfers that run at the deletion have a minute to end. */
 const WAIT_SECONDS = 60;
 
-/**
- * The row is deleted last, so that another process can continue after a kill. No transaction is open meanwhile, because vacuum
- * would wait.
- */
+/** The row is deleted last, so that another process can continue. An open transaction would make vacuum wait. */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
   while (!stopping.aborted) {

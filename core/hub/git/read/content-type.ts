@@ -12,10 +12,7 @@ const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
 export const SNIFFED_BYTES = 8_000;
 
-/**
- * HTML and SVG are text/plain, so that a browser runs nothing (S137).
- * @param start undefined if only the name is known
- */
+/** HTML and SVG are text/plain, so that a browser runs nothing (S137). Without `start`, only the name is known. */
 export function contentTypeOf(name: string, start?: Buffer): ContentType {
   const byName = mime.getType(name) ?? "";
   if (IMAGES.has(byName)) return { type: byName, kind: "image" };

@@ -84,7 +84,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
       isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
       graceMs: READ_GRACE_MS,
       onTooSlow: () => blob.destroy(new Error("The file was read too slowly.")),
-      yields: release.yields,
+      mustYield: release.mustYield,
       ...pace,
     });
     const end = () => {
@@ -119,10 +119,7 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
 /** A larger file is streamed by git (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
-/**
- * The caller must read or destroy the stream.
- * @param file found with `OPEN_FILE_LIMITS`
- */
+/** For a `file` found with `OPEN_FILE_LIMITS`. The caller must read or destroy the stream. */
 export async function openFile(
   repo: Repo,
   file: FoundFile,

@@ -108,7 +108,7 @@ describe("listTree", () => {
     expect(top).toEqual(["a-b", "a.b", "a", "ab", "z", "ä", "a0", "b"]);
   });
 
-  test("a cursor from elsewhere is refused", async () => {
+  test("an invalid cursor is refused", async () => {
     for (const cursor of ["%%%", "=", "a b", "x".repeat(9_000), Buffer.from([0xff]).toString("base64url")]) {
       await expect(listTree(repo, { revision: "main", cursor })).rejects.toMatchObject({ code: "invalid_request" });
     }
@@ -200,7 +200,7 @@ describe("listTree", () => {
     }
   });
 
-  test("S137 paths nested deeper than 200 are neither found nor listed: each folder on the way is read", async () => {
+  test("S137 paths nested deeper than 200 are neither found nor listed, because each folder on the way would be read", async () => {
     const file = (depth: number) => `${"d/".repeat(depth)}file`;
     await commitTo(repo, ada, { [file(199)]: "deep" }, { branch: "deep-enough" });
     const sha = await commitTo(repo, ada, { [file(250)]: "deep" }, { branch: "deep" });
@@ -256,7 +256,7 @@ test("S137 large folders within each other are not all held in memory: together 
 });
 
 test("S138 a large folder is read once for many of its paths", async () => {
-  // A new repository, because this would miss the output of a process that is still open.
+  // A new repository, because `bytesFromGit` misses the output of a git process that was kept for the old one.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();

@@ -18,7 +18,7 @@ const ARGUMENTS = ["cat-file", "--batch-command"];
 
 const IDLE_MS = 2_000;
 const IDLE_MAX = 32;
-/** Git keeps all trees and commits that it has read in memory, so a process is used only for this much or this long (S137). */
+/** Git keeps in memory all trees and commits that it has read, so a process is used only for this much or this long (S137). */
 const READER_MAX_BYTES = 16 * 1024 * 1024;
 const READER_MAX_MS = 30_000;
 const READER_MAX_QUESTIONS = 5_000;
@@ -61,7 +61,7 @@ export class ObjectReader {
     child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
   }
 
-  get isIdle(): boolean {
+  get isReusable(): boolean {
     const isWithinLimits =
       this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
     return !this.#failure && this.#pending.length === this.#next && this.#length === 0 && isWithinLimits;
@@ -152,7 +152,7 @@ const idleReaders = keeper.keyhookIdleReaders;
 /** A repository's pages are often read soon after one another, and starting git is expensive. */
 export function keepIdleReader(path: string, reader: ObjectReader): void {
   // Without a launcher, this process is a command, which ends when its work is done.
-  if (!reader.isIdle || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
+  if (!reader.isReusable || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
     reader.end(new Error(CLOSED));
     return;
   }
@@ -169,7 +169,7 @@ export function takeIdleReader(path: string): ObjectReader | undefined {
     if (one.path !== path) continue;
     idleReaders.delete(one);
     clearTimeout(one.timer);
-    if (one.reader.isIdle) return one.reader;
+    if (one.reader.isReusable) return one.reader;
     one.reader.end(new Error(CLOSED));
   }
   return undefined;

@@ -18,10 +18,7 @@ const ARGUMENTS = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--full-inde
 type DiffOptions = {
   /** Compares with the merge base instead of the first commit. */
   sinceMergeBase?: boolean;
-  /**
-   * False for readers without access to the content, because numbers of lines and renames would let them test guesses of the
-   * content.
-   */
+  /** False for readers without access, because numbers of lines and renames would let them test guesses of the content. */
   withLines?: boolean;
   maxMs?: number;
 };
@@ -125,10 +122,7 @@ class DiffReader {
 
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
-/**
- * The patch stays in memory until it has been read, so the request keeps a slot (S137).
- * @returns null if the patch is too large
- */
+/** Returns null if the patch is too large. It stays in memory until it has been read, so the request keeps a slot (S137). */
 export async function readPatch(
   directory: string,
   from: string,

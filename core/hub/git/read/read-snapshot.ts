@@ -17,7 +17,7 @@ export type Snapshot = {
   /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
-  /** Null if the files were not requested, or are too many for one response. */
+  /** Null if the files were not requested, or if the tree is too large to read. At most `FILES_MAX`. */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 

@@ -46,7 +46,7 @@ async function ask(port: number, ip: string): Promise<Socket> {
   return socket;
 }
 
-const quick = { checkEveryMs: 20, wantedGraceMs: 200 };
+const quick = { checkEveryMs: 20, contendedGraceMs: 200 };
 
 test("S137 a download that nobody reads releases its slot", async () => {
   const port = await serving({ ...quick, graceMs: 400 });

@@ -4,10 +4,7 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/**
- * Walks down name by name, so that `..` or a leading slash find nothing (S137).
- * @param path without a slash at either end
- */
+/** Walks down name by name, so that `..` or a leading slash find nothing (S137). `path` has no slash at either end. */
 export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
@@ -43,10 +40,7 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/**
- * Entries are found one at a time, because creating 100,000 objects would block the process (S137).
- * @param isWanted gets the start and the end of the name
- */
+/** One at a time, because creating 100,000 objects would block the process (S137). `isWanted` gets the name's start and end. */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;

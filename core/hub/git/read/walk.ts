@@ -6,10 +6,7 @@ import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
-/**
- * The pusher of a repository controls how long a walk takes, so each walk has limits (S137). A walk that ran out of time is
- * remembered, because the next one would too.
- */
+/** Pushers control how long a walk takes (S137). A walk that ran out of time is remembered, because the next one would too. */
 
 export const WALK_MAX_MS = 20_000;
 
@@ -77,10 +74,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 
 export const EXTRA_MAX_MS = 250;
 
-/**
- * A walk that has begun continues for the next request.
- * @returns `isLate: true` if the same request could get the value soon
- */
+/** A walk that has begun continues for the next request. `isLate` means that the same request could get the value soon. */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
@@ -140,17 +134,11 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/**
- * Runs git within a `walker`, and yields the lines of its output in portions.
- * @throws the errors of `gitLines`
- */
+/** Like `gitLines`, within a `walker`. */
 export const walkGitLines = (directory: string, args: readonly string[], options: Parameters<typeof gitLines>[2] = {}) =>
   gitLines(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
-/**
- * Runs git within a `walker`. Unless the caller set a limit, the pushed content is the cause of too much output, which is not an
- * internal error.
- */
+/** Runs git within a `walker`. Unless the caller set a limit, too much output is due to the content, not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });

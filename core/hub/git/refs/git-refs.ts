@@ -3,10 +3,7 @@ import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/**
- * Does not use `git rev-parse`, which would read the name `v1-2-g0123abc` as a commit.
- * @returns a commit or a tag object
- */
+/** Returns a commit or a tag object. `git rev-parse` would read the name `v1-2-g0123abc` as a commit. */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {
     return (await runGit(path, ["show-ref", "--verify", "--hash", "--", ref], options)).toString("latin1").trim();
@@ -22,7 +19,7 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX.toLocaleString("en")} branches, tags and pull requests. This one has ${total.toLocaleString("en")}. Delete some of them first.`;
 
-/** Only branches and tags may use these refs, because strangers can open many pull requests (S137). */
+/** Pull requests leave room for this many branches and tags, because strangers can open many pull requests (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
@@ -72,10 +69,7 @@ const ABSENT = "0".repeat(40);
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
-/**
- * Call this within `changeRefs`. Changes either all refs or none.
- * @returns an empty list if somebody else has changed a ref
- */
+/** Call this within `changeRefs`. Changes all refs or none, and returns an empty list if somebody else has changed a ref. */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
@@ -108,10 +102,7 @@ const CHANGES_MAX = 50_000;
 /** The recorded changes of each ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
-/**
- * The recorded changes of these refs since a time. PostgreSQL filters them, because all such events may have hundreds of
- * megabytes (S137).
- */
+/** PostgreSQL filters the events, because all events since this time may have hundreds of megabytes (S137). */
 export async function readRefHistory(tx: Db, repoId: string, since: Date, asked: readonly RefChange[]): Promise<RefHistory> {
   const changes = await tx.$queryRaw<RefChange[]>`
     SELECT change ->> 'ref' AS ref, change ->> 'oldSha' AS "oldSha", change ->> 'newSha' AS "newSha"

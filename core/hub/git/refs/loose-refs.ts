@@ -37,10 +37,7 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
   }
 }
 
-/**
- * Loose refs are files, which must count towards the quota (S137).
- * @returns fewer refs if a slow disk does not answer in time
- */
+/** Loose refs are files, which must count towards the quota (S137). Counts fewer if a slow disk does not answer in time. */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);

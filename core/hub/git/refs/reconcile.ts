@@ -13,10 +13,7 @@ const BATCH = 64;
 
 type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 
-/**
- * Records exactly the changes that happened (S122). Several processes may run this at once.
- * @returns whether there may be more
- */
+/** Records exactly the changes that happened (S122). Several processes may run this. Returns whether there may be more. */
 export async function reconcileRefUpdates(): Promise<boolean> {
   const notes = await claim();
   for (const note of notes) {
@@ -29,10 +26,7 @@ export async function reconcileRefUpdates(): Promise<boolean> {
   return notes.length === BATCH;
 }
 
-/**
- * Actors take turns, so that one actor's notes do not delay others (S137). The newest notes come first, because a later change
- * shows the outcome of an earlier one.
- */
+/** Actors take turns (S137). The newest notes come first, because a later change shows the outcome of an earlier one. */
 async function claim(): Promise<LeftoverNote[]> {
   const { rows } = await pool().query<LeftoverNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)

@@ -18,10 +18,7 @@ export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMa
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/**
- * Without limits, the unpacked objects could fill the disk (S137).
- * @returns undefined if the push may proceed
- */
+/** Without limits, the unpacked objects could fill the disk (S137). Returns undefined if the push may proceed. */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,

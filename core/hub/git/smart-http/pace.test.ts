@@ -241,7 +241,7 @@ describe("S137 a push", () => {
   });
 
   test("that is slow yields its slot when all are taken and another caller waits", async () => {
-    const req = await pushing({ ...pace, graceMs: 60_000, wantedGraceMs: 50 });
+    const req = await pushing({ ...pace, graceMs: 60_000, contendedGraceMs: 50 });
     req.write(head);
     req.write("PACK");
     await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);

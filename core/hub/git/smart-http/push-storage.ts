@@ -13,7 +13,7 @@ import { pushMaxBytes } from "./transfer-settings.ts";
 /** A push that adds no objects has a pack of at most this size. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A push smaller than one step needs no reservation, because there are few slots for pushes. */
+/** A push smaller than one step needs no reservation: few pushes run at once, so together they exceed the quota by little. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 
@@ -45,7 +45,7 @@ export function holdArriving(
         holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
       } catch (error) {
         // Checks the size of the whole push, not of one step.
-        refusal = (await checkAbandonedPack(actor, repo, receivedBytes())) ?? refusalOf(error);
+        refusal = (await checkReceivedSize(actor, repo, receivedBytes())) ?? refusalOf(error);
         clearInterval(timer);
         return onFull();
       }
@@ -76,7 +76,7 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // A push without new objects is always allowed, because deleting a branch can free storage.
+  // A push that adds nothing needs no storage, and may free some by deleting a branch.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);
@@ -88,7 +88,8 @@ export async function checkStorage(
   }
 }
 
-export async function checkAbandonedPack(actor: Actor, repo: Repo, bytes: number): Promise<Refusal | undefined> {
+/** For a pack that is not read to its end: whether a push of this many bytes would be accepted. */
+export async function checkReceivedSize(actor: Actor, repo: Repo, bytes: number): Promise<Refusal | undefined> {
   try {
     const { isOutsider } = await accessOf(actor, repo);
     if (isOutsider && bytes > (await authorShare(repo.owner))) throw proposalRefusal(repo.owner, "this push");

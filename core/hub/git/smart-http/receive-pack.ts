@@ -15,7 +15,7 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { checkArrival, type Refusal } from "./check-arrival.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
-import { checkAbandonedPack, checkStorage, holdArriving, pushInputMax } from "./push-storage.ts";
+import { checkReceivedSize, checkStorage, holdArriving, pushInputMax } from "./push-storage.ts";
 import { type Command, type PushHead, readCommands, requestOf } from "./read-commands.ts";
 import { addedRefs, checkRefs, refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, asChange, changedBy, pushMessages, ReceivedOutput, type Report, reasonOf } from "./report.ts";
@@ -38,7 +38,7 @@ type Outcome = { report: Report; recorded?: Recorded | undefined; messages: stri
 const HEAD_GRACE_MS = 60_000;
 /** The time is long, because git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
-const PUSH_WANTED_GRACE_MS = 60_000;
+const PUSH_CONTENDED_GRACE_MS = 60_000;
 /** A connected client receives the response within this time. */
 const RESPONSE_READ_MS = 2_000;
 
@@ -148,7 +148,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
     path,
     ["receive-pack", "--stateless-rpc", "--", path],
     options,
-    async ({ child, closed, yields }) => {
+    async ({ child, closed, mustYield }) => {
       begin();
       const output = new ReceivedOutput((packet) => {
         const isHeard = head.capabilities.has("side-band-64k") && !res.closed && res.writableLength < UNREAD_MAX_BYTES;
@@ -160,7 +160,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       child.stdin.write(head.rest);
       // When the whole pack has arrived, the client may leave.
       feed(body, child.stdin);
-      const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
+      const isSlow = endWhenSlow({ req, res, child, closed, mustYield, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
       const arrival = await channel.arrival;
       const full = await stopHolding();
@@ -171,7 +171,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       // A client that cannot send the rest of the pack does not read the response.
       if (isCutShort) await body.drop();
       const refusal =
-        checked.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
+        checked.refusal ?? full ?? (isCutShort ? await checkReceivedSize(actor, repo, body.receivedBytes()) : undefined);
       if (refusal) outcome.messages.push(...refusal.messages);
       if (arrival && !refusal) {
         let hasStarted = false;
@@ -212,16 +212,16 @@ function endWhenSlow({
   res,
   child,
   closed,
-  yields,
+  mustYield,
   pace,
-}: Pick<Push, "req" | "res" | "pace"> & Pick<Transfer, "child" | "closed" | "yields">): () => boolean {
+}: Pick<Push, "req" | "res" | "pace"> & Pick<Transfer, "child" | "closed" | "mustYield">): () => boolean {
   let isSlow = false;
   const stop = watchPace({
     bytes: () => req.socket.bytesRead,
     isWaiting: () => !req.complete && !child.stdin.destroyed && !child.stdin.writableNeedDrain,
     graceMs: PUSH_GRACE_MS,
-    wantedGraceMs: PUSH_WANTED_GRACE_MS,
-    yields,
+    contendedGraceMs: PUSH_CONTENDED_GRACE_MS,
+    mustYield,
     onTooSlow: () => {
       isSlow = true;
       child.stdin.destroy();

@@ -46,10 +46,7 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
   return refused;
 }
 
-/**
- * If git refused every ref of a push, it would keep the push's objects, so refs are checked before. Their number is limited,
- * because each push, fetch and page reads all refs (S137).
- */
+/** Comes before git, which keeps the objects of a refused push. Refs are limited, because each request reads them all (S137). */
 export async function checkRefs(
   repo: Repo,
   path: string,

@@ -43,9 +43,7 @@ export class ReceivedOutput {
     }
   }
 
-  /**
-   * Earlier warnings do not count, because they may quote pushed content: `badTagName: invalid 'tag' name: warning: …` (S137).
-   */
+  /** Earlier warnings do not count, because they may quote pushed text: `badTagName: invalid 'tag' name: warning: …` (S137). */
   refChangesBegin(): void {
     this.#alreadyDeleted = 0;
   }

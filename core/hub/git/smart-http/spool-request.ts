@@ -16,7 +16,7 @@ const ARRIVAL_MAX_MS = 300_000;
 
 type Spooled = {
   stream: Readable;
-  yields(): boolean;
+  mustYield(): boolean;
   /** The caller must always call this. */
   close(): Promise<void>;
 };
@@ -28,10 +28,7 @@ type SpoolOptions = {
   pace?: Partial<Watched>;
 };
 
-/**
- * Reads the whole request before taking a slot for git, so that silent clients cannot block clones (S137). A large request is
- * stored in an unlinked file, which disappears with the process.
- */
+/** Silent clients must not hold slots, so the whole request comes first (S137). A large one is stored in an unlinked file. */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
   { maxBytes, within, files = largeRequests, pace }: SpoolOptions,
@@ -40,7 +37,7 @@ export async function spoolRequest(
   try {
     if (Number(req.headers["content-length"]) > maxBytes) throw new ServiceError("payload_too_large", tooLarge(maxBytes));
     await readAll(req, store, maxBytes, pace);
-    return { stream: store.stream(), yields: () => store.yields(), close: () => store.close() };
+    return { stream: store.stream(), mustYield: () => store.mustYield(), close: () => store.close() };
   } catch (error) {
     if (!res.headersSent) res.setHeader("Connection", "close");
     await store.close();
@@ -117,8 +114,8 @@ class Store {
     return Readable.from([this.#memory.subarray(0, this.#size)], { objectMode: false });
   }
 
-  yields(): boolean {
-    return this.#release?.yields() ?? false;
+  mustYield(): boolean {
+    return this.#release?.mustYield() ?? false;
   }
 
   async close(): Promise<void> {

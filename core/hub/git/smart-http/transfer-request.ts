@@ -42,10 +42,7 @@ export type TransferBody = {
   isCut(): boolean;
   /** The number of decompressed bytes. */
   receivedBytes(): number;
-  /**
-   * Reads the rest, because a client that cannot finish sending does not read the response. The rest is not decompressed, because
-   * a few megabytes may become gigabytes (S137).
-   */
+  /** Reads the rest without decompressing it (S137), because a client that cannot finish sending reads no response. */
   drop(): Promise<void>;
 };
 
@@ -130,7 +127,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/** The author of an open pull request may also push to its branch. */
+/** The author of an open pull request may push to the pull request's ref. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

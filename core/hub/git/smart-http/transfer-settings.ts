@@ -24,7 +24,7 @@ const visibleRefs = [
 /** Other requests need memory and cores too. */
 const memoryConfig = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
-/** Other filters walk every path, and a few objects can unfold to any number of paths (S137). */
+/** All filters but these walk every path, and a few objects can unfold to any number of paths (S137). */
 const filters = [
   "uploadpack.allowFilter=true",
   "uploadpackfilter.allow=false",

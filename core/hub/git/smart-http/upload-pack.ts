@@ -22,7 +22,7 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Git's priority is lowered only for larger clones. */
+/** Only for larger clones, git's priority is lowered at once. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 const ERROR_READ_MAX_MS = 10_000;
 
@@ -92,10 +92,7 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * @param end is called with the bytes that the fetch held, once it is no longer counted
-   * @returns a function that stops counting
-   */
+  /** Calls `end` with the bytes that the fetch held, once it is no longer counted. Returns a function that stops counting. */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);

@@ -12,7 +12,7 @@ export type Transfer = {
   child: GitProcess;
   closed: Promise<void>;
   endWithClient(res: ServerResponse): void;
-  yields: () => boolean;
+  mustYield: () => boolean;
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
@@ -24,10 +24,7 @@ const READ_GRACE_MS = 5 * 60_000;
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/**
- * Waits until git has ended.
- * @param limits override the usual limits, for tests
- */
+/** Waits until git has ended. `limits` override the usual limits, for tests. */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
@@ -71,7 +68,7 @@ export async function withTransfer(
       bytes: () => res.socket?.bytesWritten ?? 0,
       isWaiting: () => res.writableNeedDrain,
       graceMs: READ_GRACE_MS,
-      yields: release.yields,
+      mustYield: release.mustYield,
       onTooSlow: () => res.destroy(),
     });
     // Git must not hold the slot while it only computes and others wait.
@@ -80,14 +77,14 @@ export async function withTransfer(
       // Git cannot write while its output is paused for the client.
       isWaiting: () => !child.stdout.isPaused(),
       graceMs: Number.POSITIVE_INFINITY,
-      wantedGraceMs: computeGraceMs,
-      yields: release.yields,
+      contendedGraceMs: computeGraceMs,
+      mustYield: release.mustYield,
       onTooSlow: () => res.destroy(),
     });
     void closed.then(stopWatching).then(stopWatchingGit);
   };
   try {
-    await use({ child, closed, endWithClient, yields: release.yields });
+    await use({ child, closed, endWithClient, mustYield: release.mustYield });
     await closed;
     if (failure) throw failure;
   } catch (error) {

@@ -24,11 +24,7 @@ type NewBranch = {
   isOverwriting?: boolean | undefined;
 };
 
-/**
- * In a repository without commits, the default branch and the new branch share an empty first commit.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the commit of the branch
- */
+/** In a repository without commits, the default branch and the new branch share an empty first commit. */
 export async function createBranch(
   actor: Actor,
   name: RepoName,
@@ -82,7 +78,6 @@ async function firstCommit(actor: Actor, { path }: Quarantine): Promise<string> 
   return writeRootCommit(path, { message: "initial commit\n", signature: await signatureOf(actor) });
 }
 
-/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deleteBranch(
   actor: Actor,
   name: RepoName,
@@ -98,7 +93,7 @@ export async function deleteBranch(
   ask(actor, repo);
   const ref = `refs/heads/${branch}`;
   const oldSha = await resolveRef(path, ref);
-  // Scripts match this text and the ones above, which are the public hub's.
+  // Scripts match this text and the ones above, so they must not change.
   if (!oldSha)
     throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
   return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;
@@ -111,7 +106,6 @@ type NewTag = {
   message?: string | undefined;
 };
 
-/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function createTag(
   actor: Actor,
   name: RepoName,
@@ -135,7 +129,6 @@ export async function createTag(
   return inQuarantine(path, async (quarantine) => move(await writeTag(quarantine.path, annotated), quarantine), hold);
 }
 
-/** @param actorNow resolves the actor again just before the refs change (S114) */
 export async function deleteTag(
   actor: Actor,
   name: RepoName,
@@ -149,11 +142,7 @@ export async function deleteTag(
   return (await moveRefs({ repo, path, actorNow }, [{ ref, oldSha, newSha: null }])).repo;
 }
 
-/**
- * On the protected default branch, this requires the permission to remove the protection.
- * @param actorNow resolves the actor again just before the refs change (S114)
- * @returns the commit and the full name of the ref
- */
+/** On the protected default branch, this requires the permission to remove the protection. */
 export async function superSquash(
   actor: Actor,
   name: RepoName,

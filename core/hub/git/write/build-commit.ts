@@ -33,10 +33,7 @@ type Entry = { mode: string; type: string; oid: string };
 const STEPS_AT_ONCE = 500;
 const QUESTIONS_AT_ONCE = 1_000;
 
-/**
- * Git performs steps while answers arrive, so that many files need few round trips.
- * @param name the branch that the import uses, different for each commit
- */
+/** Git works while answers arrive, so that many files need few round trips. The branch `name` differs for each commit. */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
   git.send(

@@ -27,7 +27,7 @@ const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
  * Holds only one content in memory at a time.
- * @param options.storeId the author's store of proposals, for the commits of a pull request
+ * @param options.storeId for a commit of a pull request: the store with the large files that its author proposes (decision 038)
  * @param options.countContent throws if there is too much content
  */
 export async function collectChanges(
@@ -67,7 +67,7 @@ export async function collectChanges(
     if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
-  // A pointer to any other object would name a file that nobody can fetch, or that somebody else uploaded.
+  // A pointer to an object outside these stores would name a file that nobody can fetch, or that another user uploaded.
   const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
   const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
   for (const { file, at } of lfsFiles) {

@@ -18,10 +18,7 @@ export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: n
   };
 }
 
-/**
- * Actors who may write can always delete, because deletions may free storage. For others, folders count too, because a small
- * request may write a large folder.
- */
+/** Writers can always delete, to free storage. For others, folders count too, because a small request may write a large one. */
 export async function holdCommit(
   actor: Actor,
   repo: Repo,

@@ -48,12 +48,9 @@ export type Committed = {
   pullRequest?: number;
 };
 
-/** Only pushes, merges and other processes can get ahead of a commit. */
+/** Commits to one branch wait for each other in this process, so only pushes, merges and other processes can overtake one. */
 const ATTEMPTS_MAX = 10;
-/**
- * The branch moves at the very end, so either the whole commit exists or nothing.
- * @param actorNow resolves the actor again when everything has arrived, which the sender can delay (S114, S135)
- */
+/** The branch moves at the very end, so either the whole commit exists or nothing. */
 export async function createCommit(
   actor: Actor,
   name: RepoName,
@@ -68,11 +65,11 @@ export async function createCommit(
   // A commit holds a slot while its contents arrive, and yields the slot if they come slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
-  if (request) request.yields = slot.yields;
+  if (request) request.mustYield = slot.mustYield;
   try {
     return await writeCommit({ actor, actorNow, repo, path, ref, message }, input);
   } finally {
-    if (request) request.yields = undefined;
+    if (request) request.mustYield = undefined;
     slot();
   }
 }
@@ -218,7 +215,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
   throw new ServiceError(
     "precondition_failed",
     head
-      ? // Scripts match the first two sentences, which are the public hub's.
+      ? // Scripts match the first two sentences, so they must not change.
         `The branch was updated since you opened this page. Please refresh and try again. Its latest commit is ${head}, not ${wanted}.`
       : `The branch has no commits, so ${wanted} is not its latest.`,
   );

@@ -12,10 +12,7 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const LINE_MAX_BYTES = 2_048;
 const LINES_AT_ONCE = 1_000;
 
-/**
- * Without these .gitattributes, a clone would have pointers instead of files.
- * @param within the repository's path
- */
+/** Without these .gitattributes, a clone would have pointers instead of files. `within` is the repository's path. */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,
   { git, gitDirectory, parent, within }: { git: Import; gitDirectory: string; parent: string | null; within: string },
@@ -74,10 +71,7 @@ type Attributed = {
 /** Undefined if no line of `.gitattributes` matches the path. */
 export type Filter = "lfs" | "none" | undefined;
 
-/**
- * Call this in a slot for walks.
- * @param gitDirectory a quarantine, in which git's temporary files stay
- */
+/** Call this in a slot for walks. `gitDirectory` is a quarantine, in which git's temporary files stay. */
 export async function readLfsFilters(
   gitDirectory: string,
   paths: readonly string[],

@@ -7,10 +7,7 @@ const SHOWN_CHARACTERS = 200;
 // HFS+ ignores these characters when it compares names (see git's is_hfs_dotgit).
 const IGNORED_BY_HFS = /[\u{200c}-\u{200f}\u{202a}-\u{202e}\u{206a}-\u{206f}\u{feff}]/gu;
 
-/**
- * A path must mean the same on every machine, and never git's own folder (S137).
- * @returns the path in NFC
- */
+/** A path must mean the same on every machine, and never git's own folder (S137). Returns the path in NFC. */
 export function parsePath(path: string): string {
   // The time for composing grows with the square of the length of a run of combining characters (S138).
   const composed = typeof path === "string" && path.length <= PATH_MAX_BYTES ? path.normalize("NFC") : path;

@@ -138,10 +138,7 @@ function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): Uplo
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
 }
 
-/**
- * A short line can keep git busy for hours, so call this in a slot for walks (S137).
- * @param gitDirectory a quarantine
- */
+/** A short line can keep git busy for hours, so call this in a slot for walks (S137). `gitDirectory` is a quarantine. */
 async function findIgnoredPaths(
   gitDirectory: string,
   paths: readonly string[],

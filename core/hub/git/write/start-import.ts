@@ -18,10 +18,7 @@ const STDERR_MAX_CHARACTERS = 16_000;
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 
-/**
- * After git has failed, every pending and later call throws.
- * @throws GitFailed or RanOutOfTime
- */
+/** After git has failed, every pending and later call throws GitFailed or RanOutOfTime. */
 export async function startImport(path: string): Promise<Import> {
   const child = await spawnGit(path, ARGS, LIMITS);
   let waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];

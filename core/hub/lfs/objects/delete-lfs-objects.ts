@@ -27,10 +27,7 @@ type ListedLfsFile = {
   isInDefaultBranch: boolean;
 };
 
-/**
- * The list includes files that were removed from the history, so only actors who may write can see it.
- * @param after the SHA-256 of the last file of the page before
- */
+/** Includes files that were removed from the history, so only writers see it. `after` is the previous page's last SHA-256. */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
   const repo = await findRepo(actor, name, "repo.write");
   const path = await openRepository(repo);
@@ -51,11 +48,7 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
   return { repo, files };
 }
 
-/**
- * Deletes either all of the files, or none if the history still refers to one. Xet chunks stay for a month, because clients may
- * refer to them in the next upload.
- * @param actorNow resolves the actor again just before the deletion (S114)
- */
+/** Deletes either all of the files, or none if the history refers to one. Xorbs stay for a month, for clients' next uploads. */
 export async function deleteLfsFiles(
   actor: Actor,
   name: RepoName,
@@ -77,11 +70,11 @@ export async function deleteLfsFiles(
     if (!current) throw notFound("Repository");
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository", tx });
     requireChangeable(current);
-    // While the row is locked, no change of refs starts. `changeRefs` refuses a change that was checked before.
+    // While the row is locked, no change of refs starts. `changeRefs` refuses a change that it checked before this deletion.
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
-    // The number of files is not enough, because one may have been deleted and another added by Xet.
+    // The number of files alone would miss that one was deleted and another was added by Xet.
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");
@@ -120,7 +113,7 @@ function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string
   );
 }
 
-/** @param args make git list `<name> <path>`, or entries of folders */
+/** @param args of a git command that lists `<name> <path>` or entries of folders */
 async function pathsOf(path: string, args: readonly string[], blobs: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   if (blobs.size === 0) return paths;

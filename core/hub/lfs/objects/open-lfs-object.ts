@@ -9,10 +9,7 @@ import { storageOf } from "../storage/storages.ts";
 
 const DOWNLOAD_SECONDS = 60 * 60;
 
-/**
- * The caller must have checked `repo.read_content`, and must read or destroy the stream. The request keeps a slot meanwhile
- * (S137).
- */
+/** The caller must have checked `repo.read_content`, and must end the stream, for which the request keeps a slot (S137). */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
   oid: string,

@@ -13,10 +13,7 @@ export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/**
- * After this call, no client gets a URL with which it could replace the content.
- * @returns the new ID of the reservation
- */
+/** After this call, no client gets a URL with which it could replace the content. Returns the new ID of the reservation. */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -27,8 +24,8 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * The caller has verified the hash. The first and the last reference to a location need the location's lock, so that the sweep
- * deletes no new content.
+ * The caller has verified the hash. Whoever adds the first reference to a location needs its lock, so that the sweep deletes no
+ * new content.
  * @param keep moves the content to the location
  */
 export async function recordLfsObject(
@@ -44,9 +41,9 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // `keep` comes last, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
+    // `keep` comes late, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
     await keep?.();
-    // If the same object was uploaded twice at once, the content of this upload may be left over.
+    // If another upload of this object was recorded first, the content at this location is left over.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
@@ -86,10 +83,7 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/**
- * A repeated request makes no second reservation.
- * @param newLocation is used if the reservation has no location yet
- */
+/** A repeated request gets the location of the first one. `newLocation` is used if the reservation has no location yet. */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})
@@ -112,7 +106,7 @@ export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // Reserves storage again, because the answer to the batch request may be a day old.
+  // The batch request, which checked the quota, may be a day old.
   const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();

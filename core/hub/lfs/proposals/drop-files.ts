@@ -4,10 +4,7 @@ import { log } from "../../../log.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
-/**
- * Deletes either all of the files or none.
- * @param keeper the repository that has the files now
- */
+/** Deletes either all of the files or none. `keeper` is the repository that has the files now. */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {

@@ -12,8 +12,8 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 const STORE_TYPE = "proposals";
 
 /**
- * A store has the name of its repository.
- * @param ref a branch or a tag, for which only actors who may write may upload
+ * @returns the repository if the actor may write to it, else the actor's store, with the name of the repository
+ * @param ref if it is a branch or a tag, only actors who may write can upload
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
@@ -47,10 +47,7 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/**
- * Call this at each use of an upload URL or token (S135).
- * @param id the ID of a repository or a store
- */
+/** Call this at each use of an upload URL or token (S135). `id` is the ID of a repository or a store. */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");

@@ -65,10 +65,7 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/**
- * Call this before branches or tags get commits of a pull request.
- * @param quarantine a folder with objects that git does not find yet
- */
+/** Call this before branches or tags get commits of a pull request. `quarantine` has objects that git does not find yet. */
 export async function adoptFiles(
   repo: { id: string },
   path: string,
@@ -96,10 +93,7 @@ export async function adoptFiles(
 
 const MANY_OBJECTS = 2_000;
 
-/**
- * One walk finds all of them. A lookup for each batch of a large push would take too long, just because a stranger has opened a
- * pull request.
- */
+/** A large push reads all pointers at once, because a stranger's pull request must not cause a query for each batch. */
 async function findMerged(
   repoId: string,
   path: string,

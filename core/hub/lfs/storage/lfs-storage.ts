@@ -16,10 +16,7 @@ export type ReceivedContent = {
 /** A location begins with the storage's name, so that LFS_STORAGE can change. */
 export type LfsStorage = {
   newLocation(repoId: string, oid: string): string;
-  /**
-   * Each piece of `content` is valid until the next one is requested.
-   * @param object has no hash if `content` verifies itself
-   */
+  /** Each piece of `content` is valid until the next one is requested. `object` has no hash if `content` verifies itself. */
   receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent>;
   /** @throws ServiceError `gone` if the content is lost */
   open(location: string, size: number, range?: ByteRange): Promise<Readable>;

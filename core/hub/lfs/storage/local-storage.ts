@@ -67,7 +67,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(from, to);
-  // The entries of the file and its folders must be on disk before a row refers to the file. Another upload may have just made these.
+  // The entries of the file and its folders, which may be new, must be on disk before a row refers to the file.
   for (let at = dirname(to); at.length >= dirname(folder()).length; at = dirname(at)) await syncFolder(at);
 }
 

@@ -6,9 +6,7 @@ import { SIGN_MS, signUrl } from "./sign-url.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/**
- * 404 means that the upload is already over. With 405 or 501, the storage does not know the operation, and cleans up by itself.
- */
+/** 404: the upload is already over. 405 or 501: the storage does not know the operation, and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
 /** One response contains a URL for each part. */
 const PARTS_MAX = 1_000;

@@ -3,7 +3,7 @@ import { env } from "../../../env.ts";
 import { conflict, ServiceError } from "../../../errors.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { countWork, currentParty } from "../../../fair-queue/party.ts";
-import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
+import { holdUploads, requireFewAnnounced, requireRoom } from "../../../storage/hold-storage.ts";
 import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -38,9 +38,9 @@ type BatchAnswer = { transfer: TransferKind | "xet"; objects: BatchObject[]; has
 type BatchObject = { oid: string; size: number; authenticated?: true; actions?: Actions; error?: ObjectError };
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
-/** Strangers can ask for many large batches at once (S137). Those of uploads need an account, and wait for the bucket. */
+/** Strangers can ask for many large downloads at once (S137). Uploads take no slot, because they need an account. */
 const downloads = fairQueue({ name: "lfs_downloads", slots: 1, waitMaxMs: 15_000, waitingMax: 1_000 });
-/** git-lfs sends this many. */
+/** git-lfs sends batches of this size. */
 const FEW_OBJECTS = 100;
 
 /**
@@ -101,6 +101,10 @@ async function requireRoomFor(
   const uploads = coming
     .filter(({ size }) => size > 0)
     .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));
+  await requireFewAnnounced(
+    repo.owner,
+    uploads.map(({ id }) => id),
+  );
   return holdUploads(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
 }
 

@@ -45,10 +45,7 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 
 const running = new Map<string, Promise<void>>();
 
-/**
- * Each request would read up to 50 GB from the bucket, so concurrent requests share one result (S137).
- * @param ifPresent runs instead if the repository already has the object
- */
+/** Concurrent requests share a result, because each may read 50 GB (S137). `ifPresent` runs instead if the object is present. */
 async function finishOnce(
   { repoId, oid, location }: Transfer,
   finish: () => Promise<void>,
@@ -69,7 +66,7 @@ async function finishOnce(
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
-  const { whenClosed, yields, ...rest } = request;
+  const { whenClosed, mustYield, ...rest } = request;
   return requestContext.run(rest, work);
 }
 
@@ -104,10 +101,7 @@ async function recordVerified(
 /** Each deletion holds a database connection, and all of them together must not use up the pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/**
- * Keeps the content while another request may be finishing the same upload.
- * @param options.isFinal whether the upload's URLs have stopped working
- */
+/** Unless `isFinal`, the upload's URLs still work, so its leftover row and its reservation stay. */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

@@ -17,9 +17,9 @@ export type Actions = { download?: Action; upload?: Action; verify?: Action };
 /** `multipart` is an extension of the public hub's clients. */
 export type TransferKind = "basic" | "multipart";
 
-/** Clients that offer `multipart` get it, because in a basic upload they would send no checksum header and not report the end. */
+/** Clients that offer `multipart` get it, because in a basic upload they neither send the checksum header nor report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
-  // Clients that offer Xet do not send chunks that are already stored.
+  // Xet comes first, because its clients do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }

@@ -2,7 +2,7 @@ import { isSigned, sign } from "../../../crypto/seal.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
-/** Seconds. However long an upload takes, the public hub's clients request no new URLs. */
+/** The public hub's clients request no new URLs, however long an upload takes. */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 
 export type Transfer = {

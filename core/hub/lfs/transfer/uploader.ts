@@ -28,15 +28,12 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
   await requireUpload(actor, repoId);
 }
 
-/**
- * The caller must check the permission.
- * @returns undefined if the uploader is gone
- */
+/** Returns undefined if the uploader is gone. The caller must check the permission. */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
-    // The uploads belong to the user, so an organization's sign-in requirements apply.
+    // The upload acts for the user and not for an organization, so an organization's sign-in requirements apply.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;

@@ -12,7 +12,7 @@ import type { Cgroup } from "./task-cgroup.ts";
 
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
 const MEMORY_CHECK_MS = 200;
-/** The first process of a sandbox may take this long to end. */
+/** Memory may be unmeasured for this long, because measuring fails while the first process ends. */
 const UNWATCHED_MAX_MS = 2_000;
 const OPEN_FILES = 4_096;
 /** A runtime such as Node reserves address space without using the memory. */

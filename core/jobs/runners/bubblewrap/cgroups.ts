@@ -16,7 +16,8 @@ import {
 } from "./task-cgroup.ts";
 
 /**
- * A cgroup also counts sockets, pipes and shared pages. The service can create cgroups as root, or with systemd's `Delegate=yes`.
+ * Unlike the periodic check, a cgroup also counts sockets, pipes and shared pages. The service can create cgroups as root, or
+ * with systemd's `Delegate=yes`.
  */
 export type Cgroups = {
   version: 1 | 2;
@@ -118,7 +119,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
       const [directory = ""] = await makeDirectories([parent], id);
       const files: Record<string, string> = {
         "memory.max": String(memoryBytes),
-        // All processes end together, because a command might not notice that one was killed.
+        // All processes end together, because a command might not notice that one of its processes was killed.
         "memory.oom.group": "1",
         "pids.max": String(processes + BWRAP_PROCESSES),
       };

@@ -51,7 +51,7 @@ function needsCgroup({ skip }: TestContext): Cgroups {
   return skip(cgroups.reason);
 }
 
-describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setting) => {
+describe.each(["auto", "off"] as const)("memory, with JOBS_CGROUP=%s", (setting) => {
   beforeEach((context) => {
     if (setting === "auto") needsCgroup(context);
     provideSettings({ JOBS_CGROUP: setting });
@@ -95,7 +95,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   });
 });
 
-describe("L7 a cgroup", () => {
+describe("a cgroup", () => {
   beforeEach((context) => {
     needsCgroup(context);
     provideSettings({ JOBS_CGROUP: "auto" });
@@ -140,14 +140,14 @@ describe("L7 a cgroup", () => {
   });
 });
 
-describe("L5 a task's user", () => {
+describe("a task's user", () => {
   beforeEach(({ skip }) => {
     if (process.getuid?.() !== 0) skip("A service that is not root runs tasks as its own user, in namespaces of their own.");
     provideSettings({ JOBS_UIDS: "60700-60700" });
   });
   afterEach(() => provideSettings({ JOBS_UIDS: "60706-61183" }));
 
-  it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", {
+  it("belongs to one task at a time, whichever worker runs the task, and is free again when the task or its worker has ended", {
     timeout: 60_000,
   }, async () => {
     const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user IDs for jobs") };

@@ -150,7 +150,7 @@ describe("a job in a container", () => {
 });
 
 describe("connections out of a container", () => {
-  it("S132 with network access reach what our own requests may reach, and no private address, host or other container", async () => {
+  it("S132 with network access reach what the service's own requests may reach, and no private address, host or other container", async () => {
     const site = createHttpServer((_, response) => response.end("from outside\n"));
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());

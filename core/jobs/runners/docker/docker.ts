@@ -47,7 +47,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeftovers(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Claims are older than the containers created under them, so they are read after the list of containers.
+    // Claims are read after this list, because a task is claimed before its containers are created.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);
@@ -120,10 +120,7 @@ class ContainerRun {
     if (this.#isStarted) void this.#container.kill({ signal: "SIGKILL" }).catch(() => undefined);
   }
 
-  /**
-   * The engine may be on another machine, and cannot write into a read-only container. So volumes are filled by a container that
-   * never starts.
-   */
+  /** The engine may be on another machine, and cannot write into a read-only container. Another container fills the volumes. */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
     const given = [
@@ -265,7 +262,7 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
     // Podman accepts a truncated archive without an error. Exit code 1 only means that a file changed meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
-    // An engine that rejects the archive does not read it to its end, so tar would wait.
+    // An engine that rejects the archive does not read the rest of it, so tar would wait.
     tar.kill();
   }
 }

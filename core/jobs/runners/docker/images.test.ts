@@ -57,7 +57,7 @@ async function choose(image: string): Promise<[which: string | undefined, notes:
   return [/^WHICH=(.*)$/m.exec(Config.Env.join("\n"))?.[1], notes];
 }
 
-it("M5 only listed registries are asked for an image, and the refusal names them", async () => {
+it("only listed registries are asked for an image, and the refusal names them", async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections++;
@@ -83,7 +83,7 @@ it("M5 only listed registries are asked for an image, and the refusal names them
   expect(await reasonOf(`${registry.host}/other/tool:1`)).toContain(`images that begin with ${registry.host}/team/`);
 });
 
-it("M5 a registry's response is not disclosed", async () => {
+it("a registry's response is not disclosed", async () => {
   const reason = await reasonOf("nothing:1");
   expect(registry.asked.some((path) => path.includes("/library/nothing/"))).toBe(true);
   expect(reason).toMatch(/^The image docker\.io\/library\/nothing:1 could not be pulled: .* The service's log has details\.$/);
@@ -116,7 +116,7 @@ it("the ID that an image name had is forgotten when the image is removed", async
   expect(await choose(name)).toEqual(["gone", [`Pulling ${name}.`]]);
 });
 
-it("M5 an image on the engine's machine cannot be used until the operator lists it", async () => {
+it("an image on the engine's machine cannot be used until the operator lists it", async () => {
   push("library/tool", "2", "private");
   await engine.podman("pull", "--quiet", "docker.io/library/tool:2");
   for (const name of ["docker.io/library/private:1", "localhost/private:1"])
@@ -130,7 +130,7 @@ it("M5 an image on the engine's machine cannot be used until the operator lists 
   expect(await reasonOf("localhost/private:2")).toContain("no longer exists");
 });
 
-it("M5 an image with volumes, or one that is too large, is refused and removed", async () => {
+it("an image with volumes, or one that is too large, is refused and removed", async () => {
   push("library/database", "1", "volumes", { Volumes: { "/var/lib/data": {} } });
   expect(await reasonOf("database:1")).toContain("declares volumes (/var/lib/data)");
   provideSettings({ JOBS_IMAGE_MAX_MB: "4" });

@@ -19,10 +19,7 @@ type Resolved = { id: string; at: number };
 const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
-/**
- * The ID is a hash, so the inspected image is the one that runs. The registry is asked, because a local image with this name may
- * be the operator's own.
- */
+/** The ID is a hash, so the inspected image runs. The registry is asked: a local image of this name may be the operator's own. */
 export async function provideImage(
   engine: Docker,
   image: string,
@@ -43,7 +40,7 @@ export async function provideImage(
   return id;
 }
 
-/** The image for jobs without one, which is never removed. */
+/** For jobs without an image. This service never removes the image. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
@@ -154,10 +151,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
   if (isTooLarge) throw tooLarge(name);
 }
 
-/**
- * A tag in the engine stores the last use, because all workers share the engine. An image without such a tag is not this
- * service's, and stays.
- */
+/** A tag stores the last use, because all workers share the engine. An image without such a tag is somebody else's, and stays. */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;
 

@@ -24,8 +24,8 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * A link is a container beside the task's container, whose relay passes the task's connections to this worker. The task's
- * container has no network, so the worker decides which addresses are reached.
+ * A link is a container beside the task's container. The link's relay passes the task's connections to this worker, which decides
+ * which addresses are reached.
  * @param options of the link's container
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {

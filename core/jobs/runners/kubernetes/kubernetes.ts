@@ -60,10 +60,7 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
   await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
 }
 
-/**
- * An older version may have created the policy with fewer addresses. It is replaced, because a second policy cannot take back
- * what the first allows.
- */
+/** Replaces an older version's policy, which may name fewer addresses. A second policy cannot take back what the first allows. */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
   await networking.replaceNamespacedNetworkPolicy({ name: body.metadata?.name ?? "", namespace, body });

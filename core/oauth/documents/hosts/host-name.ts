@@ -3,10 +3,7 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/**
- * The document of a host that has no valid name could not be blocked (S87). A parent's wildcard certificate may cover a name with
- * an underscore.
- */
+/** No rule could block a host with an invalid name (S87). A parent's wildcard certificate may cover a name with an underscore. */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }

@@ -87,7 +87,7 @@ describe("S87 a host that the operator blocks", () => {
 });
 
 describe("the policy", () => {
-  test("accepts only allowed hosts while it is listed, none while it is off, and all as before once it is open again", async () => {
+  test("accepts only allowed hosts if it is 'listed', no hosts if it is 'off', and all hosts once it is 'open' again", async () => {
     const at = await visit();
     const tokens = await signInAtSite(at, offline);
     await setDocumentPolicy(operatorCommand, "listed", from);

@@ -35,7 +35,7 @@ async function login(at: Context, { token, browser, scope }: Options, address: s
 
 const organizationsOf = ({ orgs }: WhoAmI): string[] | undefined => (orgs.length > 0 ? orgs.map(({ name }) => name) : undefined);
 
-/** Ends the sign-in that a new one replaces, because nothing else would. */
+/** Ends the sign-in that a new one replaces, because nothing else would end it. */
 async function forget(baseUrl: string, token: string): Promise<void> {
   await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, timeoutMs: 5_000 }).catch(() => undefined);
 }

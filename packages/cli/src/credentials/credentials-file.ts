@@ -84,7 +84,7 @@ export function parseBaseUrl(text: string): string {
   return url.origin;
 }
 
-/** Whether others on the network can read tokens that are sent there. */
+/** Whether others on the network can read tokens that are sent to this origin. */
 export function isPlain(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -14,7 +14,7 @@ export function createPrinter(
   { format, isCutAllowed = true }: { format: Format; isCutAllowed?: boolean },
 ) {
   // NO_COLOR counts if it is set to any text but the empty one (https://no-color.org).
-  const hasColour = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
+  const hasColor = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
   const out = (text: string) => void stdout.write(`${text}\n`);
   // Messages may contain text from the service or from users, so control characters are escaped.
   const note = (text: string) => void stderr.write(`${visibleLines(text)}\n`);
@@ -32,7 +32,7 @@ export function createPrinter(
     /** Prints a message that every format must show, such as a secret that is shown only once. */
     always: note,
     hint(text: string): void {
-      if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
+      if (format === "human") stderr.write(hasColor ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
     /** `json` prints `items` instead of the rows. */
@@ -188,7 +188,7 @@ export function visibleLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }
 
-/** `JSON.stringify` escapes only characters below the space, but terminals obey more of them. */
+/** `JSON.stringify` escapes only characters below the space, but terminals obey others too. */
 export function visibleJson(value: unknown, indent?: number): string {
   const text: string = JSON.stringify(value, null, indent);
   return text.replace(OBEYED, (character) => (character === "\n" ? character : character.split("").map(codeUnit).join("")));

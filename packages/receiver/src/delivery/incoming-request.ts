@@ -78,7 +78,7 @@ export const tooLarge = (maxBytes: number) =>
 
 type Problem = { loc: string[]; msg: string; type: string };
 
-/** @throws RefusedError 422 with the errors. Unknown scopes and fields are accepted. */
+/** Returns the payload, or a refusal (422) with the errors. Unknown scopes and fields are accepted. */
 export function parsePayload(
   contentType: string | undefined,
   body: Uint8Array,

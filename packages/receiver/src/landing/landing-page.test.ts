@@ -78,7 +78,7 @@ it("shows strangers the URLs but no deliveries, and lets only a local user send 
   });
   expect(nginx).toContain("Webhook receiver");
   expect(nginx).not.toMatch(/Recent deliveries|name="token"/);
-  // Nginx 1.30 sends what a user at this machine sends, who knows the URL that was printed.
+  // Nginx 1.30 sends what the browser of a local user sends. Only the local user knows the printed URL, which has the token.
   const newer = await (await fetch(`${url}/`)).text();
   expect(newer).toContain("Webhook receiver");
   expect(newer).not.toMatch(/Recent deliveries|name="token"/);
@@ -107,7 +107,7 @@ it("escapes received values, loads no resources and runs no scripts", async () =
   );
 });
 
-it("is replaced by a custom page, or by none", async () => {
+it("the page can be replaced by a custom one, or by none", async () => {
   const own = await start({ page: "<h1>Ours</h1>" });
   expect(await own.page()).toBe("<h1>Ours</h1>");
   expect((await own.press("x")).status).toBe(404);

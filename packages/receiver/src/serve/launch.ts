@@ -33,7 +33,7 @@ const PORTS_TRIED = 100;
 
 export async function launch(receiver: Receiver, options: LaunchOptions): Promise<Launched> {
   const { host = environment.host() ?? "127.0.0.1", handleSignals = true } = options;
-  // A terminal would obey control characters in what the service of a relay sends.
+  // A terminal would obey control characters in texts from the relay's service.
   const print = (line: string) => (options.print ?? console.log)(line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd"));
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000 }, (request, response) => {
     void receiver.handler(request, response);

@@ -70,8 +70,8 @@ const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.n
 /**
  * The operations of `client.repos.discussions`, on discussions and pull requests.
  *
- * Discussions and pull requests of a repository. All operations except `list` and `get` need the scope `write-discussions`; `merge` also
- * needs a scope that allows writing to the repository.
+ * All operations except `list` and `get` need the scope `write-discussions`; `merge` also needs a scope that allows writing to the
+ * repository.
  * @group Client @useDeclaredType
  */
 export type DiscussionsClient = ReturnType<typeof discussionsOf>;

@@ -9,12 +9,12 @@ export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });
 const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
-/** How many returned lines are searched for in the whole log, after a connection that began in the middle of the log. */
+/** How many of the last returned lines are searched for. */
 const REMEMBERED = 20;
 
 /**
- * The lines of a log never change, so a new connection skips the lines that were returned before. If the new connection begins in the
- * middle of the log, the returned lines are searched for (decision 059).
+ * The lines of a log never change, so a new connection reads the whole log, and skips the lines that were returned before. With `tail`,
+ * it is unknown where in the log these lines are, so the last of them are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,

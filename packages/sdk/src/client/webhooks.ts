@@ -48,7 +48,7 @@ export function webhooksOf({ request, stream }: Transport) {
   const at = (organization: string | undefined) => `${settingsPath(organization)}/webhooks`;
   const of = (id: string, organization: string | undefined, rest = "") => `${at(organization)}/${part(id)}${rest}`;
 
-  async function replays(id: string, replayId: string, { organization, signal }: Whose): Promise<WebhookReplayJson> {
+  async function readReplay(id: string, replayId: string, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
     const path = of(id, organization, `/replays/${part(replayId)}`);
     return (await request("GET", path, { schema: replayed, signal })).replay;
   }
@@ -146,7 +146,7 @@ export function webhooksOf({ request, stream }: Transport) {
     startReplay,
 
     /** Reads the progress of a replay. */
-    readReplay: (id: string, replayId: string, whose: Whose = {}): Promise<WebhookReplayJson> => replays(id, replayId, whose),
+    readReplay,
 
     /** Cancels a replay. Deliveries that were already sent are not affected. */
     async cancelReplay(id: string, replayId: string, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
@@ -172,7 +172,7 @@ export function webhooksOf({ request, stream }: Transport) {
       yield now;
       while (now.state === "running") {
         await sleep(everyMs, whose.signal);
-        now = await replays(id, now.id, whose);
+        now = await readReplay(id, now.id, whose);
         yield now;
       }
     },

@@ -20,7 +20,7 @@ const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|k
 /**
  * Creates a `handle` for {@link listenToRelay} that forwards each request to your own server, with the same bytes as its body. If that
  * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
- * @param url The server, `http://localhost:3000`. Its path precedes the path of each request, which cannot lead out of it.
+ * @param url The server, `http://localhost:3000`. The path of each request follows the path of this URL, and cannot lead out of it.
  * @param options `fetch` and `timeoutMs`.
  * @returns The handler.
  * @throws TypeError if `url` does not begin with `http://` or `https://`.

@@ -21,7 +21,7 @@ export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
 /**
  * Creates a `token` for {@link createClient} that renews itself: shortly before it expires, and after the service has refused it. In one
  * process, simultaneous calls share one renewal; with `lock`, several processes do. Without `lock`, a process whose renewal is too late
- * uses the tokens that the other process has stored. While the service cannot be reached, the old token is used until it expires.
+ * uses the tokens that another process has stored. While the service cannot be reached, the old token is used until it expires.
  * @param options The app, and the functions that read and store the tokens.
  * @returns A function that returns an access token; `refused` is a token that the service did not accept. The promise is rejected with
  * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. {@link ApiError}

@@ -132,8 +132,8 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
 }
 
 /**
- * Checks the state (RFC 6749 §10.12) and the issuer (RFC 9207). Of a repeated parameter, another program may read another value (RFC 6749
- * §3.1).
+ * Checks the state (RFC 6749 §10.12) and the issuer (RFC 9207). Refuses a repeated parameter, of which another program may read the other
+ * value (RFC 6749 §3.1).
  */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
   // A response with an empty state would match a login without a state.

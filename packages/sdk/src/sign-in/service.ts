@@ -128,7 +128,7 @@ const servers = /* @__PURE__ */ new WeakMap<ServiceMetadata, oauth.Authorization
 function serverOf(metadata: ServiceMetadata): oauth.AuthorizationServer {
   let server = servers.get(metadata);
   if (!server) {
-    // The SDK chooses the algorithms, because tokens are forged with `none` and with HMAC by the public key (RFC 8725 §2.1).
+    // The SDK chooses the algorithms, because tokens can be forged with `none`, and with HMAC by the public key (RFC 8725 §2.1).
     server = { ...(metadata as oauth.AuthorizationServer), id_token_signing_alg_values_supported: ["RS256", "ES256"] };
     servers.set(metadata, server);
   }

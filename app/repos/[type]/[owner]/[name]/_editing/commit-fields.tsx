@@ -25,14 +25,14 @@ export function CommitFields({
   hasPreview,
 }: Props) {
   // No pull request can be opened into a branch without a commit.
-  const choices = mayWrite && mayPropose && head !== null;
+  const hasChoice = mayWrite && mayPropose && head !== null;
   return (
     <SectionCard title="Commit">
       <div className="grid max-w-reading gap-5">
         <SeenCommit />
         <Field name="summary" label="Summary" placeholder={summary} isOptional autoComplete="off" maxLength={200} />
         <TextArea name="description" label="Description" isOptional maxLength={10_000} />
-        {choices ? (
+        {hasChoice ? (
           <fieldset>
             <legend className="font-medium">Destination</legend>
             <ChoiceRow type="radio" name="target" value="branch" defaultChecked label={<>Commit to the branch “{branch}”</>} />

@@ -20,7 +20,7 @@ export default async function NewRepoPublisherPage({
   const [name, asked] = [repoNameOf(repo), textOf((await searchParams).from)];
   const preset = isPresetName(asked) ? asked : "github";
   const listHref = repoPublishersPath(name);
-  // A publisher outlives the session that adds the publisher, so this needs recent authentication (S113).
+  // A publisher outlives the session that adds it, so the page needs recent authentication (S113).
   await requireRecentSession(`${listHref}/new?from=${preset}`);
   return (
     <div>
