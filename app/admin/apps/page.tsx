@@ -11,6 +11,7 @@ import { AppLogo } from "../../_components/applications/app-logo.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { PressGuard } from "../../_components/form-buttons.tsx";
 import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
@@ -179,10 +180,12 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt, updatedAt
         verifiedAt ? "Remove verification" : "Mark as verified",
       ];
   return (
-    <ActionButton action={action} fields={{ returnTo }}>
-      {label}
-      <span className="sr-only"> {name}</span>
-    </ActionButton>
+    <PressGuard>
+      <ActionButton action={action} fields={{ returnTo }}>
+        {label}
+        <span className="sr-only"> {name}</span>
+      </ActionButton>
+    </PressGuard>
   );
 }
 

@@ -98,14 +98,9 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
     SELECT o.id AS "orgId", count(*)::int AS count, array_agg(DISTINCT o.name || '/' || r.name) AS repos
     FROM removed JOIN repo r ON r.id = removed.repo_id JOIN organization o ON o.id = r.owner_id
     GROUP BY o.id ORDER BY o.id`;
+  // Without a subject: if the account is enabled again, the user's security log must not name an organization's repositories (S136).
   for (const { orgId, ...data } of removed)
-    await recordAuditEvent(tx, {
-      ...by,
-      type: "trusted_publisher.delete_all",
-      orgId,
-      subjectId: userId,
-      data: { username, ...data },
-    });
+    await recordAuditEvent(tx, { ...by, type: "trusted_publisher.delete_all", orgId, data: { username, ...data } });
 }
 
 /** If two operators disable each other at once, only one may succeed. */
