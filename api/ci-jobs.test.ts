@@ -55,20 +55,23 @@ afterAll(async () => {
 
 /** `resource` is sent as the Python client sends its HF_OIDC_RESOURCE. */
 async function exchange(resource: string): Promise<string> {
-  const response = await fetch(`${world.origin}/oauth/token`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-      subject_token: await ci.sign({ ...claims, job_id: "7" }),
-      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
-      resource,
-    }),
-  });
+  const response = await ask(resource, claims);
   const { access_token } = (await response.json()) as { access_token: string };
   expect(response.status).toBe(200);
   return access_token;
 }
+
+const ask = async (resource: string, job: Record<string, string>): Promise<Response> =>
+  fetch(`${world.origin}/oauth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: await ci.sign({ ...job, job_id: "7" }),
+      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+      resource,
+    }),
+  });
 
 async function send(token: string, method: string, path: string, body?: unknown) {
   const response = await fetch(world.origin + path, {
@@ -268,6 +271,17 @@ describe("the publishers that a repository trusts", () => {
     }
   });
 
+  test("S98 a publisher for a branch of GitLab trusts neither a tag with the branch's name nor a fork's merge request", async () => {
+    const kept = await someRepo(ada);
+    const values = { gitlabUrl: ci.issuer, projectPath: "group/kite", gitlabRef: "refs/heads/main" };
+    await addPublisher(ada.actor, { repo: nameOf(kept) }, { preset: "gitlab", values }, from);
+    const job = { project_path: "group/kite", ref: "main", ref_type: "branch", ref_path: "refs/heads/main" };
+    const tag = { ref_type: "tag", ref_path: "refs/tags/main" };
+    const mergeRequest = { ref_path: "refs/merge-requests/1/head" };
+    const answers = await Promise.all([tag, mergeRequest, {}].map((other) => ask(kept.fullName, { ...job, ...other })));
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 200]);
+  });
+
   test("each provider has its own form fields", async () => {
     const uuid = "6a1b2c3d-4e5f-6789-abcd-ef0123456789";
     const kept = await someRepo(ada);
@@ -284,9 +298,9 @@ describe("the publishers that a repository trusts", () => {
         repository_id: "74",
       },
     });
-    expect(await add("gitlab", { projectPath: "group/kite", gitlabRef: "main" })).toMatchObject({
+    expect(await add("gitlab", { projectPath: "group/kite", gitlabRef: "refs/heads/main" })).toMatchObject({
       issuer: "https://gitlab.com",
-      claims: { project_path: "group/kite", ref: "main" },
+      claims: { project_path: "group/kite", ref_path: "refs/heads/main" },
     });
     expect(await add("circleci", { circleciOrgId: uuid.toUpperCase(), circleciProjectId: uuid })).toMatchObject({
       issuer: `https://oidc.circleci.com/org/${uuid}`,
@@ -307,6 +321,7 @@ describe("the publishers that a repository trusts", () => {
       ["github", { repository: "octo/kite", ref: "main" }, "ref"],
       ["github", { repository: "octo/kite", repositoryId: "x" }, "repositoryId"],
       ["gitlab", { projectPath: "group/kite", gitlabUrl: "http://gitlab.example" }, "gitlabUrl"],
+      ["gitlab", { projectPath: "group/kite", gitlabRef: "main" }, "gitlabRef"],
       ["circleci", { circleciOrgId: "octo", circleciProjectId: uuid }, "circleciOrgId"],
       ["bitbucket", { workspace: "octo/team", repositoryUuid: uuid }, "workspace"],
       ["jenkins", {}, "preset"],

@@ -79,7 +79,7 @@ for (const hasScripts of [true, false]) {
       await administration.enter(demo);
       const row = await administration.findApp(app.name);
       await expect(row).toHaveCount(1);
-      await row.getByRole("button", { name: "Mark as verified" }).click();
+      await (await underMouse(row.getByRole("button", { name: "Mark as verified" }))).click();
       await administration.expectNotice("App verified");
       await expect(row).toContainText("Verified");
 
@@ -100,7 +100,7 @@ for (const hasScripts of [true, false]) {
       const answer = await theirs.goto(authorizePath(app.clientId));
       expect(answer?.status()).toBe(400);
 
-      await row.getByRole("button", { name: "Unblock" }).click();
+      await (await underMouse(row.getByRole("button", { name: "Unblock" }))).click();
       await administration.expectNotice("unblocked");
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to access your Keyhook account`);

@@ -1,7 +1,7 @@
 import type { Page, Response } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
-import { underMouse } from "./support/permissions-modal.ts";
+import { pressOnArrival, underMouse } from "./support/permissions-modal.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
 async function press(page: Page, name: string): Promise<Response> {
@@ -101,11 +101,7 @@ test("S25 a press right after the pointer arrived grants nothing, because it may
 }) => {
   const answers: string[] = [];
   page.on("request", (request) => request.method() === "POST" && answers.push(request.url()));
-  const box = await modal.authorizeButton.boundingBox();
-  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
-  await page.mouse.move(0, 0);
-  await page.mouse.click(x, y);
-  await page.mouse.dblclick(x, y);
+  await pressOnArrival(page, modal.authorizeButton);
   await modal.authorize();
   await sampleSite("server side").expectSignedIn(person.fullName);
   expect(answers.filter((url) => url.includes("/interaction/"))).toHaveLength(1);

@@ -3,6 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken } from "./support/git-repository.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 /** Makes the page's actions unknown to the service, as after an update. */
 async function makeStale(page: Page): Promise<void> {
@@ -91,7 +92,7 @@ test("a lost connection does not take away a secret that is shown once", async (
   await page.goto("/settings/webhooks/new");
   await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
   await page.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:9/hooks");
-  await page.getByRole("button", { name: "Create webhook" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
   const secret = page.locator("code", { hasText: "whsec_" });
   await expect(secret).toBeVisible();
   await page.route("**/*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));

@@ -7,6 +7,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { Administration } from "./support/administration.ts";
 import { enter } from "./support/enter.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 
 async function startProvider() {
   const keys: (string | undefined)[] = [];
@@ -118,7 +119,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
   await act("Disable the account", `Disable ${person.username}`, "Account disabled");
-  await page.getByRole("button", { name: `Enable ${person.username}` }).click();
+  await (await underMouse(page.getByRole("button", { name: `Enable ${person.username}` }))).click();
   await administration.expectNotice("Account enabled");
   await act("Make operator", `Make ${person.username} an operator`, "is now an operator");
   await enter(theirs, person);

@@ -5,7 +5,7 @@ import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 import { readLinkTo } from "./support/kept-mail.ts";
-import { underMouse } from "./support/permissions-modal.ts";
+import { pressOnArrival, underMouse } from "./support/permissions-modal.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
@@ -80,6 +80,32 @@ test("an organization allows only approved apps: a member requests one, which ha
   await context.close();
 });
 
+test("S25 a press that follows the mouse's arrival at once makes nobody an administrator, and sends events nowhere", async ({
+  page,
+  member,
+  another,
+  demo,
+}) => {
+  const [own] = member.organizations;
+  await admin(demo, "org", "add-member", "--org", own.name, "--user", another.username, "--role", "read");
+  await enter(page, member);
+  await page.goto(at(own.name, `members/${another.username}?confirm=admin`));
+  const confirm = page.getByRole("button", { name: "Make administrator" });
+  await pressOnArrival(page, confirm);
+  await (await underMouse(confirm)).click({ trial: true });
+  await page.goto(at(own.name, "members"));
+  await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("Read");
+
+  const webhook = { url: "https://example.com/", watch: `org:${own.name}` };
+  await page.goto(at(own.name, `settings/webhooks/new?${new URLSearchParams(webhook)}`));
+  const create = page.getByRole("button", { name: "Create webhook" });
+  await pressOnArrival(page, create);
+  await (await underMouse(create)).click();
+  await expect(page.getByText("Webhook created")).toBeVisible();
+  await page.goto(at(own.name, "settings/webhooks"));
+  await expect(page.getByRole("list", { name: "Webhooks" }).getByRole("listitem")).toHaveCount(1);
+});
+
 test("an organization is transferred, put on a plan, and deleted", async ({ page, member, another, demo, browser }) => {
   test.slow();
   const [own] = member.organizations;
@@ -117,7 +143,7 @@ test("an organization is transferred, put on a plan, and deleted", async ({ page
   await opal.getByRole("link", { name: `Change plan of ${own.fullName}` }).click();
   await opal.getByRole("radio", { name: "Enterprise", exact: true }).check();
   await opal.getByRole("button", { name: "Continue" }).click();
-  await opal.getByRole("button", { name: "Change to Enterprise" }).click();
+  await (await underMouse(opal.getByRole("button", { name: "Change to Enterprise" }))).click();
   await expect(opal.getByText("Plan changed")).toBeVisible();
   await opal.goto(`/admin/organizations/${own.name}?plan=team`);
   await expect(opal.getByText("Token exchange stops immediately")).toBeVisible();

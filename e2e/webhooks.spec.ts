@@ -6,6 +6,7 @@ import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
 import { makeToken, makeTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
+import { underMouse } from "./support/permissions-modal.ts";
 import { WebhookReceiver } from "./support/webhook-receiver.ts";
 
 const PUSH = { scope: "repo.content", action: "update" };
@@ -32,7 +33,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await page.getByRole("radio", { name: "Selected events" }).check();
   for (const box of await page.getByRole("group", { name: "Repositories" }).getByRole("checkbox").all()) await box.uncheck();
   for (const box of await page.getByRole("group", { name: "Discussions" }).getByRole("checkbox").all()) await box.uncheck();
-  await page.getByRole("button", { name: "Create webhook" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
   await expect(watched).toHaveAccessibleDescription(/Put the type before no-such-thing/);
   await expect(watched).toHaveValue("no-such-thing");
   await expect(url).toHaveAccessibleDescription(/Enter the/);
@@ -44,7 +45,7 @@ test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused del
   await expect(url).not.toHaveAttribute("aria-invalid");
   await page.getByRole("checkbox", { name: "Content pushed" }).check();
   await page.getByRole("textbox", { name: "Name" }).fill("Tide gauge");
-  await page.getByRole("button", { name: "Create webhook" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
   const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(panel(page)).toContainText("Delivered.");
@@ -149,7 +150,7 @@ test("S133 a webhook with a job runs the job, whose log shows the payload", asyn
   await expect(page.getByRole("combobox", { name: "Job to copy" })).toHaveValue(id);
   await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
   await page.getByRole("radio", { name: "No secret" }).check();
-  await page.getByRole("button", { name: "Create webhook" }).click();
+  await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
   await expect(page.getByText("Webhook created.")).toBeVisible();
   await push("high");
   const row = rows(page).filter({ hasText: name }).first();
@@ -176,10 +177,10 @@ test.describe("without JavaScript", () => {
     await page.getByRole("link", { name: "New webhook" }).click();
     await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
     await page.getByRole("combobox", { name: "Watched" }).fill(`org:${org}, user:nobody-${org}`);
-    await page.getByRole("button", { name: "Create webhook" }).click();
+    await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
     await expect(page.getByText(`There is no user nobody-${org}`)).toBeVisible();
     await page.getByRole("checkbox", { name: `Keep user:nobody-${org}` }).uncheck();
-    await page.getByRole("button", { name: "Create webhook" }).click();
+    await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
     const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
     await page.getByRole("button", { name: "Send a test" }).click();
     await expect(panel(page)).toContainText("Delivered.");

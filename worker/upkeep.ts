@@ -34,6 +34,8 @@ export function startUpkeep(): Promise<Loop[]> {
     startRounds({ what: "reconcile refs", everyMs: 5 * SECOND, work: reconcileRefUpdates }),
     startRounds({ what: "remove deleted repositories", everyMs: 5 * SECOND, work: removeDeletedRepositories }),
     startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: runHousekeeping }),
+    // An account may have left so many files that other housekeeping would wait for hours (S137).
+    startRounds({ what: "remove large files", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: removeLargeFiles }),
     startRounds({ what: "forget used proofs", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: forgetProofs }),
     startRounds({ what: "limit the storage", firstMs: 5 * MINUTE, everyMs: 5 * MINUTE, isSpread: true, work: storageWork() }),
     startRounds({ what: "look for bursts of exchanges", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: warnOfBursts }),
@@ -59,7 +61,6 @@ export function startSessionEnds(): Promise<Loop> {
 
 const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown>][] = [
   ["rows", sweep],
-  ["large files", async (stopping) => counted("large files", await sweepLfsLeftovers(stopping))],
   ["audit entries", async (stopping) => counted("audit entries", await expireAuditEvents(stopping))],
   ["files that Spaces left", sweepLeftFiles],
   ["runner", sweepRunner],
@@ -78,6 +79,11 @@ async function runHousekeeping(stopping: AbortSignal): Promise<void> {
     }
   }
   if (Object.keys(swept).length > 0) log().info({ swept }, "housekeeping");
+}
+
+async function removeLargeFiles(stopping: AbortSignal): Promise<void> {
+  const removed = await sweepLfsLeftovers(stopping);
+  if (removed > 0) log().info({ removed }, "removed large files that nothing refers to");
 }
 
 const forgetProofs = (stopping: AbortSignal): Promise<unknown> => sweep(stopping, sweepsOfMinute);

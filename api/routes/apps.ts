@@ -96,7 +96,7 @@ export const appRoutes = [
     actor: "user",
     summary: "Update an OAuth app {whose}",
     description:
-      "Absent fields stay unchanged. A change of redirect URIs, of the sign-out URL or of the security profile, or more scopes for a bound app, requires a token as described under 403.",
+      "Absent fields stay unchanged. A change of redirect URIs, of the sign-out URL, of the device flow or of the security profile, or more scopes for a bound app, requires a token as described under 403.",
     body: oauthAppChangesSchema,
     responses: { 200: json("The app", oneApp), ...recentOnly },
     cacheControl,

@@ -2,10 +2,13 @@ import type { ReactNode } from "react";
 import { SubmitButton, type SubmitButtonProps } from "./action-form.client.tsx";
 import { ButtonLink } from "./button.tsx";
 
-export function FormButtons({ cancelHref, ...submit }: SubmitButtonProps & Readonly<{ cancelHref: string }>) {
+type FormButtonsProps = SubmitButtonProps & Readonly<{ cancelHref: string; isGuarded?: boolean }>;
+
+export function FormButtons({ cancelHref, isGuarded, ...submit }: FormButtonsProps) {
+  const button = <SubmitButton {...submit} />;
   return (
     <div className="flex flex-wrap gap-3">
-      <SubmitButton {...submit} />
+      {isGuarded ? <PressGuard>{button}</PressGuard> : button}
       <ButtonLink href={cancelHref}>Cancel</ButtonLink>
     </div>
   );

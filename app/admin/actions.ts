@@ -47,10 +47,14 @@ function listOf(form: SubmittedForm): string {
 
 const appScope = operatorAt(listOf);
 
-export const verifyAction = formAction(appScope, {}, async ({ operator, page, from }, appId: string, isVerified: boolean) => {
-  await setAppVerified(operator, appId, isVerified === true, from);
-  back(page, isVerified ? "verified" : "unverified");
-});
+export const verifyAction = formAction(
+  appScope,
+  {},
+  async ({ operator, page, from }, appId: string, isVerified: boolean, shownAt: string) => {
+    await setAppVerified(operator, appId, isVerified === true, from, String(shownAt));
+    back(page, isVerified ? "verified" : "unverified");
+  },
+);
 
 export const privilegeAction = formAction(
   appScope,

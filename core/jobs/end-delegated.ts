@@ -1,6 +1,7 @@
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { Db } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
+import { isBegun } from "./runs/change-run.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "./stages.ts";
 
 type Ended = { id: string; ownerId: string; ownerKind: string; clientId: string | null };
@@ -29,10 +30,10 @@ export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[],
   }
   const runs = await tx.$queryRaw<Ended[]>`
     UPDATE job_run SET cancel_requested_at = now(),
-      stage = CASE WHEN claimed_until > now() THEN stage ELSE 'CANCELED' END,
-      finished_at = CASE WHEN claimed_until > now() THEN NULL ELSE now() END,
-      claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
-      message = CASE WHEN claimed_until > now() THEN message ELSE ${RUN_MESSAGE} END
+      stage = CASE WHEN ${isBegun} THEN stage ELSE 'CANCELED' END,
+      finished_at = CASE WHEN ${isBegun} THEN NULL ELSE now() END,
+      claim_id = CASE WHEN ${isBegun} THEN claim_id END,
+      message = CASE WHEN ${isBegun} THEN message ELSE ${RUN_MESSAGE} END
     WHERE id IN (SELECT id FROM job_run
       WHERE delegation_id = ANY (${[...delegationIds]}) AND finished_at IS NULL AND cancel_requested_at IS NULL LIMIT ${most})
     RETURNING ${ENDED}`;

@@ -104,6 +104,14 @@ describe("mail", () => {
     expect(await stored()).toMatchObject({ text: "", attempts: 1, sentAt: expect.any(Date), failedAt: null, claimId: null });
   });
 
+  it("S128 to one address does not delay what others get", async () => {
+    for (let each = 0; each < 5; each++) await queueMail(db(), { ...message, to: "eve@example.com" });
+    await becomeDue("-1 minute");
+    await queueMail(db(), message);
+    const { rows } = await claimRows<QueuedMail>(mailTable, 2);
+    expect(rows.map(({ recipient }) => recipient).sort()).toEqual(["ada@example.com", "eve@example.com"]);
+  });
+
   it("is tried again later when the server is busy, under the same Message-ID", async () => {
     let answer = "451 try later";
     const { messages } = await mailServer(() => answer);

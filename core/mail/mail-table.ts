@@ -1,6 +1,11 @@
 import type { LeasedTable } from "../postgres/leased-table.ts";
 
-export const mailTable: LeasedTable = { name: "mail", isOpen: "sent_at is null and failed_at is null" };
+/** An account can cause many emails, most of them to itself, so recipients take turns. */
+export const mailTable: LeasedTable = {
+  name: "mail",
+  isOpen: "sent_at is null and failed_at is null",
+  share: { party: "recipient", isShort: "true", isLeftOver: "false" },
+};
 
 export const MAIL_CHANNEL = "mail";
 

@@ -70,6 +70,26 @@ describe("connections that are kept", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
+  test("S137 are closed at once when their host keeps sending bytes that the parser skips", async () => {
+    const many = Buffer.from("\r\n".repeat(8_000));
+    const sockets: Socket[] = [];
+    const port = await listening(
+      createServer((socket) => {
+        sockets.push(socket.on("error", () => undefined));
+        const send = () => {
+          while (!socket.destroyed && socket.write(many));
+        };
+        socket.on("drain", send).once("data", () => {
+          socket.write("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 2\r\n\r\nok");
+          setTimeout(send, 100);
+        });
+      }),
+    );
+    await post(`http://127.0.0.1:${port}`);
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
+    await expect.poll(() => sockets.map(({ destroyed }) => destroyed), { timeout: 3_000 }).toEqual([true]);
+  });
+
   test("that break off are reported as stale only if they were reused and no part of the response had arrived", async () => {
     let answers: string[] = [];
     const port = await listening(createServer((socket) => void socket.on("data", () => socket.end(answers.shift() ?? ""))));

@@ -5,7 +5,7 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 
 export type Connection = { client: Client; socket: Socket };
 
-type Kept = Connection & { origin: string; address: string; leave(): void };
+type Kept = Connection & { origin: string; address: string; leave(): void; hear(): void };
 
 /** When there are more, the connection that was idle longest is closed. */
 const KEPT_MAX = 256;
@@ -32,11 +32,18 @@ export function takeConnection(
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
-  const kept: Kept = { client, socket, origin, address: spelled(peer), leave: () => forget(kept) };
+  const { bytesRead } = socket;
+  const kept: Kept = {
+    ...{ client, socket, origin, address: spelled(peer) },
+    leave: () => forget(kept),
+    hear: () => void (socket.bytesRead > bytesRead && close(kept)),
+  };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
   // The other side closed the connection, or the client did after the idle time.
   client.on("disconnect", kept.leave);
+  // The parser would skip any number of empty lines, which no limit of a response counts (S137).
+  socket.on("readable", kept.hear);
   const [oldest] = oldestFirst;
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
@@ -58,6 +65,7 @@ function close(kept: Kept): void {
 function forget(kept: Kept): void {
   if (!oldestFirst.delete(kept)) return;
   kept.client.off("disconnect", kept.leave);
+  kept.socket.off("readable", kept.hear);
   const others = byOrigin.get(kept.origin)?.filter((each) => each !== kept) ?? [];
   if (others.length > 0) byOrigin.set(kept.origin, others);
   else byOrigin.delete(kept.origin);

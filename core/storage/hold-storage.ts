@@ -46,6 +46,19 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
+/** Each upload to a bucket that was announced takes rows for two days, and a request to the bucket to remove it (S137). */
+export const ANNOUNCED_MAX = 20_000;
+
+export async function requireFewAnnounced(owner: StorageOwner, ids: readonly string[]): Promise<void> {
+  const [row] = await db().$queryRaw<{ announced: number }[]>`
+    SELECT (${ids.length} - count(*) FILTER (WHERE id = ANY (${[...ids]}::text[])) + count(*))::int AS announced
+      FROM storage_hold WHERE owner_id = ${owner.id} AND NOT is_removed AND expires_at > now()`;
+  if ((row?.announced ?? 0) <= ANNOUNCED_MAX) return;
+  const most = ANNOUNCED_MAX.toLocaleString("en");
+  const sentence = `At most ${most} large files can be on their way to ${owner.handle} at the same time. Finish uploads that you have begun, or try again in two days.`;
+  throw new ServiceError("storage_full", sentence);
+}
+
 /** Continues to count deleted bytes until the sweep has removed them from storage, as for a deleted repository (decision 076). */
 export async function holdRemoved(tx: Db, owner: Pick<StorageOwner, "id">, bytes: number): Promise<void> {
   if (bytes <= 0) return;

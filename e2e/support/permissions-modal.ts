@@ -6,6 +6,16 @@ export async function underMouse(button: Locator): Promise<Locator> {
   return button;
 }
 
+/** Presses a button as the second press of a double click on another site would, and more. */
+export async function pressOnArrival(page: Page, button: Locator): Promise<void> {
+  await button.scrollIntoViewIfNeeded();
+  const box = await button.boundingBox();
+  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
+  await page.mouse.move(0, 0);
+  await page.mouse.click(x, y);
+  await page.mouse.dblclick(x, y);
+}
+
 /** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;

@@ -1,4 +1,5 @@
 import { enterAgain } from "./enter.ts";
+import { underMouse } from "./permissions-modal.ts";
 import { account, go, type Screen, type Visit } from "./screen.ts";
 
 export const webhookScreens: Screen[] = [
@@ -8,7 +9,7 @@ export const webhookScreens: Screen[] = [
       await enterAgain(page, newcomer);
       await go(page, "/settings/webhooks/new");
       await page.getByRole("radio", { name: "Selected events" }).check();
-      await page.getByRole("button", { name: "Create webhook" }).click();
+      await (await underMouse(page.getByRole("button", { name: "Create webhook" }))).click();
       await page.getByText("Enter the").first().waitFor();
     },
   },

@@ -30,6 +30,7 @@ export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
         label="About the app"
       >
         <AboutFields app={app} />
+        {app.verifiedAt && <LosesMark>A new name, homepage or logo</LosesMark>}
         <SubmitButton variant="secondary">Save</SubmitButton>
       </ActionForm>
     </SectionCard>
@@ -52,6 +53,7 @@ export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["
           label="Redirect URIs"
         >
           <RedirectFields />
+          {app.verifiedAt && <LosesMark>A change of these URIs</LosesMark>}
           <SubmitButton variant="secondary">Save</SubmitButton>
         </ActionForm>
       ) : (
@@ -66,6 +68,10 @@ export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["
       )}
     </SectionCard>
   );
+}
+
+function LosesMark({ children }: Readonly<{ children: string }>) {
+  return <p className="text-muted text-small">{children} removes the verified mark until the operator verifies the app again.</p>;
 }
 
 function UriList({ label, uris }: Readonly<{ label?: string; uris: readonly string[] }>) {

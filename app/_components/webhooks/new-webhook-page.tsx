@@ -54,7 +54,9 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
             jobsPath={jobListPath(home)}
             searchPath={`${path}/watchable`}
           />
-          <FormButtons cancelHref={path}>Create webhook</FormButtons>
+          <FormButtons isGuarded cancelHref={path}>
+            Create webhook
+          </FormButtons>
         </CreatedWebhook>
       </ActionForm>
     </>

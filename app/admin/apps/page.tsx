@@ -11,6 +11,7 @@ import { AppLogo } from "../../_components/applications/app-logo.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { PressGuard } from "../../_components/form-buttons.tsx";
 import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
@@ -170,16 +171,21 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
 type ActionProps = Omit<AppRowProps, "isRecent">;
 
 /** Apps that come with the service need no verification. */
-function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
+function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt, updatedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt
     ? [unblockAction.bind(null, id), "Unblock"]
-    : [verifyAction.bind(null, id, !verifiedAt), verifiedAt ? "Remove verification" : "Mark as verified"];
+    : [
+        verifyAction.bind(null, id, !verifiedAt, updatedAt.toISOString()),
+        verifiedAt ? "Remove verification" : "Mark as verified",
+      ];
   return (
-    <ActionButton action={action} fields={{ returnTo }}>
-      {label}
-      <span className="sr-only"> {name}</span>
-    </ActionButton>
+    <PressGuard>
+      <ActionButton action={action} fields={{ returnTo }}>
+        {label}
+        <span className="sr-only"> {name}</span>
+      </ActionButton>
+    </PressGuard>
   );
 }
 

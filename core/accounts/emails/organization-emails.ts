@@ -28,16 +28,19 @@ type App = { id: string; name: string };
 /** A former administrator may know the secrets of apps that act for the members. */
 export function heldSecretEmail(
   apps: readonly App[],
-  holder: string,
+  holder: { username: string; isDisabled: boolean },
   organization: { name: string; fullName: string },
 ): EmailContent {
   const [first] = apps;
+  const ended = holder.isDisabled
+    ? `The account of ${holder.username}, an administrator of ${organization.fullName}, was disabled. ${holder.username}`
+    : `${holder.username} is no longer an administrator of ${organization.fullName}, but`;
   const isOne = apps.length === 1;
   const what = isOne ? `secret or key of ${first?.name}` : `secrets or keys of ${apps.length} apps`;
-  return composeEmail(`${holder} may still have the ${what}`, "there", [
+  return composeEmail(`${holder.username} may still have the ${what}`, "there", [
     isOne
-      ? `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secret or private key of the app ${first?.name}, which is bound to the organization. Anyone who has the secret can get tokens for members of the organization; anyone who has the key can authenticate as the app.`
-      : `${holder} is no longer an administrator of ${organization.fullName}, but may still have the secrets or private keys of apps that are bound to the organization. Anyone who has a secret can get tokens for members of the organization; anyone who has a key can authenticate as the app.`,
+      ? `${ended} may still have the secret or private key of the app ${first?.name}, which is bound to the organization. Anyone who has the secret can get tokens for members of the organization; anyone who has the key can authenticate as the app.`
+      : `${ended} may still have the secrets or private keys of apps that are bound to the organization. Anyone who has a secret can get tokens for members of the organization; anyone who has a key can authenticate as the app.`,
     isOne
       ? "Replace the secret or key, so that nobody can use the old one; existing tokens stay valid until they expire. Or unbind the app, which revokes all its exchanged tokens at once:"
       : "Replace each secret or key, so that nobody can use the old ones; existing tokens stay valid until they expire. Or unbind the apps, which revokes all their exchanged tokens at once:",

@@ -21,13 +21,13 @@ const APPS_MAX = 20;
 /** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
-/** Call this when the role or the membership has ended (decision 044). */
+/** Call this when the role, the membership or what the account may do has ended (decision 044). */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;
   if (!(await isWithinThrottle(tx, throttleKey("held-secret", `${userId} ${orgId}`), HELD_SECRET_EMAILS))) return;
   const [holder, organization, admins] = [
-    await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true } }),
+    await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, disabledAt: true } }),
     await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true, fullName: true } }),
     await tx.membership.findMany({
       where: { orgId, role: "admin", userId: { not: userId }, user: { disabledAt: null, emailVerifiedAt: { not: null } } },
@@ -36,7 +36,7 @@ export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): 
       select: { user: { select: { email: true } } },
     }),
   ];
-  const message = heldSecretEmail(apps, holder.username, organization);
+  const message = heldSecretEmail(apps, { username: holder.username, isDisabled: holder.disabledAt !== null }, organization);
   for (const { user } of admins) await queueMail(tx, { to: user.email, ...message });
 }
 

@@ -110,10 +110,10 @@ const gitlab: Preset = {
     {
       name: "gitlabRef",
       label: "Branch or tag",
-      hint: "Only pipelines of this branch or tag. Enter the name alone, without refs/heads/.",
-      placeholder: "main",
-      shape: LINE,
-      problem: "Enter the name of a branch or tag.",
+      hint: "Only pipelines of this ref. If empty, pipelines of every branch, tag and merge request.",
+      placeholder: "refs/heads/main",
+      shape: REF,
+      problem: "Enter the full ref, such as refs/heads/main or refs/tags/v1.",
     },
     {
       name: "gitlabEnvironment",
@@ -145,7 +145,8 @@ const gitlab: Preset = {
       issuer: (gitlabUrl ?? "https://gitlab.com").replace(/(?<!\/)\/+$/, ""),
       claims: {
         project_path: projectPath,
-        ...(gitlabRef && { ref: gitlabRef }),
+        // `ref` lacks the kind: a tag, or a branch of a fork with a merge request, may have the same name.
+        ...(gitlabRef && { ref_path: gitlabRef }),
         ...(gitlabEnvironment && { environment: gitlabEnvironment }),
         ...(projectId && { project_id: projectId }),
         ...(namespaceId && { namespace_id: namespaceId }),

@@ -5,6 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db, inTransaction } from "#core/db.ts";
 import { conflict, notFound } from "#core/errors.ts";
 import { revokeInvitationsBy } from "../organizations/invitations.ts";
+import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /** See S112. Disabling a disabled user is not an error. */
@@ -19,6 +20,12 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
       return;
     }
     await revokeEverything(tx, userId, { actor, from });
+    const administers = await tx.membership.findMany({
+      where: { userId, role: "admin" },
+      orderBy: { orgId: "asc" },
+      select: { orgId: true },
+    });
+    for (const { orgId } of administers) await warnOfHeldSecrets(tx, userId, orgId);
     await recordAuditEvent(tx, { type: "user.disable", actor, subjectId: userId, from });
   });
 }
@@ -91,14 +98,9 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
     SELECT o.id AS "orgId", count(*)::int AS count, array_agg(DISTINCT o.name || '/' || r.name) AS repos
     FROM removed JOIN repo r ON r.id = removed.repo_id JOIN organization o ON o.id = r.owner_id
     GROUP BY o.id ORDER BY o.id`;
+  // Without a subject: if the account is enabled again, the user's security log must not name an organization's repositories (S136).
   for (const { orgId, ...data } of removed)
-    await recordAuditEvent(tx, {
-      ...by,
-      type: "trusted_publisher.delete_all",
-      orgId,
-      subjectId: userId,
-      data: { username, ...data },
-    });
+    await recordAuditEvent(tx, { ...by, type: "trusted_publisher.delete_all", orgId, data: { username, ...data } });
 }
 
 /** If two operators disable each other at once, only one may succeed. */

@@ -131,6 +131,24 @@ test("S137 one user's pushes to pull requests show a limited number of commits a
   expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(third);
 });
 
+test("S137 a change of a pull request leaves a trace, even if another one reaches the limit at the same moment", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const first = await branchWith(repo, ada, "one", { "b.txt": "b" });
+  await commitTo(repo, ada, { "b.txt": "c" }, { branch: "one" });
+  const third = await commitTo(repo, ada, { "b.txt": "d" }, { branch: "one" });
+  const { row } = await openPullRequest(bea.actor, repo, { title: "More", head: { sha: first } });
+  const path = await openRepository(repo);
+  const change = { ref: "refs/pr/1", oldSha: first, newSha: third };
+  await changeRefs(repo, bea.actor, [change], async () => {
+    await pool().query("update throttle set count = 20001 where key = $1", [throttleKey("commits-shown", bea.id)]);
+    return updateRefs(path, [change]);
+  });
+  const { items } = await readTimeline(bea.actor, row);
+  expect(JSON.stringify(items.at(-1))).toContain(third);
+});
+
 test("S137 the check of the limit of shown commits waits for no transaction that counts commits", async () => {
   const [party, reset] = [newId(), new Date(Date.now() + 60_000)];
   const key = throttleKey("commits-shown", party);

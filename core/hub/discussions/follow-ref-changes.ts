@@ -55,8 +55,11 @@ async function followHeads(
     }
     const commits = effects.commits.get(change.ref);
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
-    if (commits?.length && (await mayShow(tx, commitsShown(party ?? actorId ?? repo.id), commits.length))) {
-      const events = commits.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
+    if (commits?.length) {
+      const isWithin = await mayShow(tx, commitsShown(party ?? actorId ?? repo.id), commits.length);
+      // Another change may have reached the limit meanwhile. This one leaves a trace nevertheless.
+      const shown = isWithin ? commits : commits.slice(-1);
+      const events = shown.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
       await insertEvents(tx, row.id, events);
     }
     await tx.discussion.update({ where: { id: row.id }, data: { updatedAt: new Date() } });

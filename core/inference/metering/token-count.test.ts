@@ -15,12 +15,12 @@ test("a provider's usage is read in the format of either API, and only if it is 
   expect(tokenCountOf({ prompt_tokens: Number.NaN, completion_tokens: 2 })).toMatchObject({ prompt: 0, completion: 2 });
 });
 
-test("a prompt is estimated by its text, wherever the request contains text; images and audio do not count, and deep nesting is safe", () => {
+test("a prompt is estimated by all text in the request and the number of its files; deep nesting is safe", () => {
   const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
   const sound = { type: "input_audio", input_audio: { data: "A".repeat(1_000_000), format: "wav" } };
   const messages = [{ content: [{ text: "x".repeat(4_000) }, picture, sound] }];
-  expect(estimatePrompt({ messages })).toBeGreaterThanOrEqual(1_000);
-  expect(estimatePrompt({ messages })).toBeLessThan(1_050);
+  expect(estimatePrompt({ messages })).toBeGreaterThanOrEqual(3_000);
+  expect(estimatePrompt({ messages })).toBeLessThan(3_050);
   // Text that only begins like a picture is read by the model, and counts.
   expect(estimatePrompt({ messages: [{ content: `data:image/png;base64,${"word ".repeat(1_000)}` }] })).toBeGreaterThan(1_000);
   expect(estimatePrompt({ prompt: [1, 2, 3, 4] })).toBe(4);
@@ -30,11 +30,12 @@ test("a prompt is estimated by its text, wherever the request contains text; ima
 });
 
 test("for the response, the maximum that the request states is reserved, up to a limit, or else a typical length", () => {
-  expect(estimateCompletion({})).toBe(1_000);
-  expect(estimateCompletion({ max_tokens: 50 })).toBe(50);
-  expect(estimateCompletion({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);
-  expect(estimateCompletion({ max_output_tokens: 20, n: 3 })).toBe(60);
-  expect(estimateCompletion({ max_tokens: 1e9, n: 1e9 })).toBe(100_000);
-  for (const odd of [{ max_tokens: -5 }, { max_tokens: "many" }, { n: -1 }, { n: null }])
-    expect(estimateCompletion(odd)).toBe(1_000);
+  const reserved = (body: Record<string, unknown>) => estimateCompletion(body).reserved;
+  expect(reserved({})).toBe(1_000);
+  expect(reserved({ max_tokens: 50 })).toBe(50);
+  expect(reserved({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);
+  expect(reserved({ max_output_tokens: 20, n: 3 })).toBe(60);
+  expect(reserved({ max_tokens: 1e9, n: 1e9 })).toBe(100_000);
+  for (const odd of [{ max_tokens: -5 }, { max_tokens: "many" }, { n: -1 }, { n: null }]) expect(reserved(odd)).toBe(1_000);
+  expect(estimateCompletion({ max_tokens: 50, n: 2 })).toEqual({ reserved: 100, perSecond: 200 });
 });

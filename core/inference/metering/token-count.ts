@@ -6,8 +6,11 @@ export type TokenCount = {
 
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_MAX = 1_000_000_000;
+const FILE_TOKENS = 1_000;
 const COMPLETION_USUAL = 1_000;
-const COMPLETION_MAX = 100_000;
+export const COMPLETION_MAX = 100_000;
+/** Most models generate an answer more slowly. */
+const TOKENS_PER_SECOND = 100;
 
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
   const reported = Object(usage) as Record<string, unknown>;
@@ -26,7 +29,7 @@ function tokens(value: unknown): number | undefined {
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
 
-/** Embedded files are skipped, because their length does not show how many tokens they use. */
+/** The length of an embedded file does not show how many tokens it uses, so each counts as a typical picture. */
 export function estimatePrompt(body: unknown): number {
   let characters = 0;
   const waiting: unknown[] = [body];
@@ -41,7 +44,8 @@ export function estimatePrompt(body: unknown): number {
     } else if (typeof value === "object" && value !== null) {
       const isMedia = "data" in value && "format" in value;
       for (const [name, item] of Object.entries(value)) {
-        if (!(isMedia && name === "data") && !isInlineFile(name, item)) waiting.push(item);
+        if ((isMedia && name === "data") || isInlineFile(name, item)) characters += FILE_TOKENS * CHARACTERS_PER_TOKEN;
+        else waiting.push(item);
       }
     }
   }
@@ -53,10 +57,15 @@ const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data
 const isInlineFile = (name: string, value: unknown): boolean =>
   FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");
 
-export function estimateCompletion(body: Record<string, unknown>): number {
+export type CompletionEstimate = { reserved: number; perSecond: number };
+
+export const noCompletion: CompletionEstimate = { reserved: 0, perSecond: 0 };
+
+export function estimateCompletion(body: Record<string, unknown>): CompletionEstimate {
   const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens]
     .map(tokens)
     .find((each) => each !== undefined);
   const answers = Math.min(Math.max(tokens(body.n) ?? 1, 1), 16);
-  return Math.min((most ?? COMPLETION_USUAL) * answers, COMPLETION_MAX);
+  const reserved = Math.min((most ?? COMPLETION_USUAL) * answers, COMPLETION_MAX);
+  return { reserved, perSecond: answers * TOKENS_PER_SECOND };
 }

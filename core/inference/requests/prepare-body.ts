@@ -93,6 +93,8 @@ export function prepareBody(
   { upstreamName, provider }: Pick<UsableModel, "upstreamName" | "provider">,
 ): PreparedBody {
   const isStreamed = body.stream === true;
+  // Some providers read 1 or "true" as true, and would stream without reporting the usage.
+  if (!isStreamed && body.stream) throw invalidRequest("`stream` must be true or false.", "stream");
   const prepared: Record<string, unknown> = { ...body, model: upstreamName };
   const options = Object(body.stream_options) as Record<string, unknown>;
   requireKnown(body, options);

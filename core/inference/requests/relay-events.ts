@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
-import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
+import { COMPLETION_MAX, type CompletionEstimate, type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
@@ -33,6 +33,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       const text = ready.splice(0).join("");
       if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
+        relay.counter.abandon();
         yield failure("upstream_error", "The provider sent an event that is too large. The response is incomplete.");
         return;
       }
@@ -48,6 +49,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       return;
     }
     const isTimeout = error.result.outcome === "unreachable" && error.result.isTimeout;
+    if (isTimeout) relay.counter.abandon();
     log().warn({ reason: error.result.reason }, "an inference provider's response broke off");
     yield isTimeout
       ? failure("upstream_timeout", "The provider stopped sending. The response is incomplete.")
@@ -97,12 +99,16 @@ function failure(code: string, message: string): string {
 }
 
 export class AnswerCounter {
-  readonly #promptEstimate: number;
+  readonly #prompt: number;
+  readonly #completion: CompletionEstimate;
+  readonly #begin = performance.now();
   #reported: TokenCount | undefined;
   #characters = 0;
+  #unseen: number | undefined;
 
-  constructor(promptEstimate: number) {
-    this.#promptEstimate = promptEstimate;
+  constructor(prompt: number, completion: CompletionEstimate) {
+    this.#prompt = prompt;
+    this.#completion = completion;
   }
 
   take(data: Record<string, unknown>): void {
@@ -111,9 +117,31 @@ export class AnswerCounter {
     this.#characters += charactersOf(data);
   }
 
+  /** Whole seconds, rounded up. */
+  seconds(): number {
+    return Math.ceil((performance.now() - this.#begin) / 1_000);
+  }
+
+  /**
+   * Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. Only the time limits that,
+   * because a provider may ignore the maximum that the client asked for.
+   */
+  abandon(): void {
+    this.#unseen ??= Math.min(COMPLETION_MAX, this.seconds() * this.#completion.perSecond);
+  }
+
+  /** The whole answer was generated, but this service does not read it. */
+  refuse(): void {
+    this.#unseen = this.#completion.perSecond > 0 ? COMPLETION_MAX : 0;
+  }
+
+  get isBrokenOff(): boolean {
+    return this.#unseen !== undefined;
+  }
+
   result(): TokenCount {
-    const estimate = { prompt: this.#promptEstimate, completion: tokensOfText(this.#characters), isEstimated: true };
-    return this.#reported ?? estimate;
+    const completion = Math.max(tokensOfText(this.#characters), this.#unseen ?? 0);
+    return this.#reported ?? { prompt: this.#prompt, completion, isEstimated: true };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { type ErrorCode, isServiceError, ServiceError } from "../../errors.ts";
 import { BodyRoom } from "../../fair-queue/body-budget.ts";
 import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { log } from "../../log.ts";
@@ -9,7 +9,7 @@ import type { StreamedResult } from "../../outbound/stream-request.ts";
 import { type InferenceAccount, requireInferenceAccount } from "../metering/allowance.ts";
 import { countRequest, readRates } from "../metering/rates.ts";
 import { REQUEST_MAX_MS, reserve, settle } from "../metering/reserve.ts";
-import { estimateCompletion, estimatePrompt, type TokenCount } from "../metering/token-count.ts";
+import { estimateCompletion, estimatePrompt, noCompletion, type TokenCount } from "../metering/token-count.ts";
 import { findModel, type UsableModel } from "../models.ts";
 import { openKey } from "../providers/provider.ts";
 import { type InferenceEndpoint, type PreparedBody, parseBody, prepareBody } from "./prepare-body.ts";
@@ -48,8 +48,9 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
   const prepared = await inTurn(body, () => prepareBody(endpoint, asked, model));
   const { isUsageWanted } = prepared;
   const promptEstimate = await inTurn(body, () => estimatePrompt(asked));
-  const completionEstimate = endpoint === "embeddings" ? 0 : estimateCompletion(asked);
-  const finish = await begin(account, model, promptEstimate + completionEstimate);
+  const completionEstimate = endpoint === "embeddings" ? noCompletion : estimateCompletion(asked);
+  const finish = await begin(account, model, promptEstimate + completionEstimate.reserved);
+  const counter = new AnswerCounter(promptEstimate, completionEstimate);
   try {
     const answered = await ask(model, endpoint, prepared, signal);
     if (answered.status < 200 || answered.status > 299) {
@@ -57,9 +58,9 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
       await finish(undefined);
       return { kind: "refused", ...refusal };
     }
-    const counter = new AnswerCounter(promptEstimate);
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
       const end = async () => {
+        if (signal.aborted) counter.abandon();
         answered.close();
         await finish(counter.result());
       };
@@ -72,11 +73,18 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    // A client that leaves early must pay too, because it could otherwise bypass its allowance.
-    await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
-    throw failureOfUpstream(model, error, signal);
+    const failure = failureOfUpstream(model, error, signal);
+    // Otherwise, a client could bypass its allowance: by leaving, or with an answer that takes too long or is too large.
+    if (signal.aborted || (isOf("upstream_timeout", failure) && counter.seconds() >= env().INFERENCE_IDLE_SECONDS))
+      counter.abandon();
+    // There was no room for the response here.
+    else if (isOf("unavailable", failure)) counter.refuse();
+    await finish(counter.isBrokenOff ? counter.result() : undefined);
+    throw failure;
   }
 }
+
+const isOf = (code: ErrorCode, error: unknown): boolean => isServiceError(error) && error.code === code;
 
 type Finish = (used: TokenCount | undefined) => Promise<void>;
 
@@ -135,6 +143,7 @@ async function* events(
 async function readAnswer(model: UsableModel, answered: Answered, counter: AnswerCounter): Promise<string> {
   const text = await readText(answered, ANSWER_MAX_BYTES);
   if (text === undefined) {
+    counter.refuse();
     const most = `${ANSWER_MAX_BYTES / 1024 ** 2} MiB`;
     throw new ServiceError(
       "upstream_error",

@@ -66,6 +66,51 @@ it("S132 a response that cannot be passed on ends the request, not the worker", 
   expect(await outcome()).toBe("broken off");
 });
 
+const FLOOD = 8 * 1024 * 1024;
+
+it.each([
+  ["empty lines", "", "\r\n"],
+  ["a header's spaces", "HTTP/1.1 204 Well\r\nX:", " "],
+])("S132 a site that keeps sending %s is cut off", async (_, head, skipped) => {
+  answer = head + skipped.repeat(FLOOD);
+  const out = ask();
+  await expect(once(out.end(), "response")).rejects.toMatchObject({ code: "ECONNRESET" });
+  await vi.waitFor(() => expect(asked.map(({ destroyed }) => destroyed)).toEqual([true]));
+});
+
+it.each([
+  ["empty lines", () => "", "\r\n"],
+  ["a header's spaces", () => `GET ${siteAddress()}/ HTTP/1.1\r\nX:`, " "],
+  [
+    "the zeros of a chunk's size",
+    () => `POST ${siteAddress()}/ HTTP/1.1\r\nHost: site.example\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    "0",
+  ],
+])("S132 a job that keeps sending %s is cut off", async (_, head, skipped) => {
+  answer = "";
+  const socket = dial();
+  socket.write(head() + skipped.repeat(FLOOD));
+  await new Promise((closed) => socket.once("close", closed));
+});
+
+it.each(["CONNECT", "GET"])("S132 what a job gets by %s passes in turns, so that it leaves time for others", async (method) => {
+  const body = "x".repeat(2_000_000);
+  answer = method === "GET" ? `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}` : body;
+  const slow = await openEgressProxy({ onNote: () => undefined }, join(folder, "slow.sock"), 2_000);
+  onTestFinished(() => slow.close());
+  const socket = connect(join(folder, "slow.sock"));
+  const { host } = new URL(siteAddress());
+  socket.write(`${method} ${method === "GET" ? `${siteAddress()}/` : host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  const begin = performance.now();
+  let length = 0;
+  for await (const bytes of socket) {
+    if (length === 0 && method === "CONNECT") socket.write("ask");
+    length += bytes.length;
+    if (length > body.length) break;
+  }
+  expect(performance.now() - begin).toBeGreaterThan(900);
+});
+
 it("S132 no outgoing connection stays open for a command that has ended", async () => {
   answer = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nfirst";
   const out = ask();

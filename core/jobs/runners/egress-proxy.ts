@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
+import { limitResponse, limitSkipped, passBody } from "../../http/pass-body.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
@@ -27,6 +27,9 @@ const DROPPED_MS = 10_000;
 /** After a job has pipelined requests, its new connections are closed for this long. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
+/** A gigabit a second, which the jobs of a worker share equally. Its event loop could pass on about four times as much (S132). */
+const BYTES_PER_MS = 125_000;
+const PAUSE_MIN_MS = 5;
 
 export const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
@@ -51,7 +54,11 @@ export type EgressProxy = {
  * A job reaches what this service may reach (S117, S118), and this service, but nothing else on this machine (S132).
  * @param socketPath if absent, connections come only through `take`
  */
-export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
+export async function openEgressProxy(
+  { onNote }: Pick<Task, "onNote">,
+  socketPath?: string,
+  bytesPerMs = BYTES_PER_MS,
+): Promise<EgressProxy> {
   const sockets = new Set<Duplex>();
   const taken = new Set<Duplex>();
   const waiting = new Set<Duplex>();
@@ -85,14 +92,29 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
     }
   };
 
-  const server = createHttpServer((incoming, answer) => void passOn(incoming, answer, open));
+  const own: Passing = { until: 0 };
+  passing.add(own);
+  const pauseAfter: PauseAfter = (bytes) => {
+    const now = performance.now();
+    const others = [...passing].filter((each) => each !== own && each.until > now).length;
+    own.until = Math.max(now, own.until) + (bytes * (1 + others)) / bytesPerMs;
+    return own.until - now < PAUSE_MIN_MS ? 0 : own.until - now;
+  };
+  const skipped = new WeakMap<Duplex, ReturnType<typeof limitSkipped>>();
+  const server = createHttpServer((incoming, answer) => {
+    skipped.get(incoming.socket)?.countBody(incoming);
+    void passOn(incoming, answer, open, pauseAfter);
+  });
   // Node emits all pipelined requests at once, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
   server.on("dropRequest", (_, socket) => {
     refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
     socket.destroy();
   });
-  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, open));
+  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => {
+    skipped.get(inside)?.stop();
+    void tunnel(incoming, inside, head, { open, pauseAfter });
+  });
 
   function serve(): void {
     for (const socket of waiting) {
@@ -109,6 +131,10 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
           serve();
         }, SERVED_MS);
       server.emit("connection", socket);
+      skipped.set(
+        socket,
+        limitSkipped(socket, () => socket.destroy()),
+      );
       socket.resume();
     }
   }
@@ -135,6 +161,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   listener.on("drop", countDropped);
 
   function close(): void {
+    passing.delete(own);
     listener.close();
     for (const socket of sockets) socket.destroy();
   }
@@ -162,8 +189,19 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
 }
 
 type Open = (target: { host: string; port: number }, inside: Duplex | ServerResponse) => Promise<Socket>;
+/** Returns the milliseconds for which the sender of these bytes must pause. */
+type PauseAfter = (bytes: number) => number;
 
-async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, open: Open): Promise<void> {
+/** `until` is the time until which the bytes that have passed take the job's share. */
+type Passing = { until: number };
+const passing = new Set<Passing>();
+
+async function tunnel(
+  incoming: IncomingMessage,
+  inside: Duplex,
+  head: Buffer,
+  { open, pauseAfter }: { open: Open; pauseAfter: PauseAfter },
+): Promise<void> {
   try {
     const outside = await open(targetOf(`http://${incoming.url}`), inside);
     if (inside.destroyed) return void outside.destroy();
@@ -171,7 +209,8 @@ async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, o
     if (head.length > 0) outside.write(head);
     outside.once("close", () => inside.destroy());
     inside.once("close", () => outside.destroy());
-    outside.pipe(inside).pipe(outside);
+    pipeInTurn(outside, inside, pauseAfter);
+    pipeInTurn(inside, outside, pauseAfter);
   } catch (error) {
     const { status, text } = refusalOf(error);
     const headers = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}`;
@@ -179,7 +218,21 @@ async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, o
   }
 }
 
-async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: Open): Promise<void> {
+function pipeInTurn(from: Duplex, to: Duplex, pauseAfter: PauseAfter): void {
+  const resume = (): void => void (to.writableNeedDrain ? to.once("drain", resume) : from.resume());
+  from.on("data", (bytes: Buffer) => {
+    if (to.destroyed) return;
+    const isFull = !to.write(bytes);
+    const pauseMs = pauseAfter(bytes.length);
+    if (!isFull && pauseMs === 0) return;
+    from.pause();
+    if (pauseMs > 0) setTimeout(resume, pauseMs);
+    else resume();
+  });
+  from.once("end", () => to.end());
+}
+
+async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: Open, pauseAfter: PauseAfter): Promise<void> {
   try {
     const url = new URL(incoming.url ?? "");
     if (url.protocol !== "http:") throw new TypeError("URLs other than http:// require CONNECT");
@@ -202,13 +255,13 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
           answer.destroy();
           return;
         }
-        void passBody(answered, answer);
+        void passBody(answered, answer, pauseAfter);
       },
     );
-    limitInterimResponses(outgoing).on("error", () => answer.destroy());
+    limitResponse(outgoing).on("error", () => answer.destroy());
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
-    void passBody(incoming, outgoing);
+    void passBody(incoming, outgoing, pauseAfter);
   } catch (error) {
     const { status, text } = refusalOf(error);
     answer.writeHead(status, { "content-type": "text/plain" }).end(text);

@@ -6,10 +6,14 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db, inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner, runOf } from "./run.ts";
+
+/** A worker ends the run. If the run's worker was lost, another one first removes what is left of it (`endLeftovers`). */
+export const isBegun = Prisma.sql`(stage = 'RUNNING' OR claimed_until > now())`;
 
 /** If the run has finished, this changes nothing. */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
@@ -23,10 +27,10 @@ export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from:
     if (wanted.isOver) return;
     await tx.$executeRaw`
       UPDATE job_run SET cancel_requested_at = coalesce(cancel_requested_at, now()),
-        stage = CASE WHEN claimed_until > now() THEN stage ELSE 'CANCELED' END,
-        finished_at = CASE WHEN claimed_until > now() THEN NULL ELSE now() END,
-        claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
-        message = CASE WHEN claimed_until > now() THEN message ELSE 'It was cancelled before it started.' END
+        stage = CASE WHEN ${isBegun} THEN stage ELSE 'CANCELED' END,
+        finished_at = CASE WHEN ${isBegun} THEN NULL ELSE now() END,
+        claim_id = CASE WHEN ${isBegun} THEN claim_id END,
+        message = CASE WHEN ${isBegun} THEN message ELSE 'It was cancelled before it started.' END
       WHERE id = ${id}`;
     if (!wanted.isCancelled) await recordAuditEvent(tx, { type: "job.cancel", actor, owner, data: { runId: id }, from });
     await tx.$executeRaw`SELECT pg_notify(${JOB_CANCEL_CHANNEL}, ${id}), pg_notify(${JOB_LOG_CHANNEL}, ${id})`;

@@ -283,6 +283,21 @@ describe("a worker", () => {
     expect(await logOf(id)).toContain("was not run again");
   });
 
+  it("S132 that is lost leaves nothing behind of a run that is cancelled before another worker takes it over", async () => {
+    const ada = await signedInPerson();
+    const owner = { kind: "user", id: ada.id } as const;
+    const id = await newRun(sh("sleep 30"), { owner });
+    await pool().query(
+      "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
+    );
+    await cancelRun(ada.actor, owner, id, noOrigin);
+    const { runner } = runnerThat(untilEnded);
+    const endLeftovers = vi.fn(async () => undefined);
+    await claimAndRun({ runner: { ...runner, endLeftovers } });
+    expect(endLeftovers).toHaveBeenCalledWith(id);
+    expect(await rowOf(id)).toMatchObject({ stage: "CANCELED", exitCode: null, message: "The job was cancelled." });
+  });
+
   it("whose runs another worker has taken over ends them at once, and records nothing about them", async () => {
     const id = await newRun(sh("true"));
     const { runner, tasks, kill } = runnerThat(untilEnded);

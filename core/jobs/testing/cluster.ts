@@ -78,7 +78,10 @@ export async function startCluster() {
     for (const { name, value, valueFrom } of container.env) {
       environment[name] = value ?? secrets.get(valueFrom.secretKeyRef.name)?.stringData[valueFrom.secretKeyRef.key] ?? "";
     }
-    const [program, ...rest] = container.command;
+    // As a cluster does with a command.
+    const expanded = (word: string) =>
+      word.replace(/\$(?:\$|\((\w+)\))/g, (found, name) => (found === "$$" ? "$" : (environment[name] ?? found)));
+    const [program = "", ...rest] = container.command.map(expanded);
     pod.process = spawn(program, rest, { env: environment as NodeJS.ProcessEnv, stdio: ["ignore", "pipe", "pipe"] });
     pod.state = { running: {} };
     pod.phase = "Running";

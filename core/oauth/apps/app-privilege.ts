@@ -80,10 +80,24 @@ export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolea
   });
 }
 
-export async function setAppVerified(actor: Actor, appId: string, isVerified: boolean, from: RequestOrigin): Promise<void> {
-  await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, name, verifiedAt }, record) => {
-    if ((verifiedAt !== null) === isVerified) return;
-    await tx.oAuthApp.update({ where: { id }, data: { verifiedAt: isVerified ? new Date() : null } });
-    await record({ type: isVerified ? "oauth_app.verify" : "oauth_app.unverify", data: { name } });
-  });
+/** @param shownAt `updatedAt` of the app that the operator saw, because the owner may have changed the app since (S28) */
+export async function setAppVerified(
+  actor: Actor,
+  appId: string,
+  isVerified: boolean,
+  from: RequestOrigin,
+  shownAt?: string,
+): Promise<void> {
+  await changeApp(
+    actor,
+    { appId, action: "oauth_app.operate", from },
+    async (tx, { id, name, verifiedAt, updatedAt }, record) => {
+      if ((verifiedAt !== null) === isVerified) return;
+      if (isVerified && shownAt !== undefined && updatedAt.toISOString() !== shownAt) {
+        throw conflict("The app was changed in the meantime. Reload this page and review it again.");
+      }
+      await tx.oAuthApp.update({ where: { id }, data: { verifiedAt: isVerified ? new Date() : null } });
+      await record({ type: isVerified ? "oauth_app.verify" : "oauth_app.unverify", data: { name } });
+    },
+  );
 }

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Person } from "../../access/actor.ts";
+import { operatorCommand } from "../../access/actor.ts";
 import { removeMember } from "../../accounts/organizations/members.ts";
 import { emailsTo } from "../../accounts/testing/people.ts";
 import { deleteUser } from "../../accounts/users/delete-user.ts";
+import { disableUser } from "../../accounts/users/disable-user.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -146,6 +148,7 @@ describe("the administrators of the organization to which an app is bound", () =
 
   test.each([
     ["is removed", (by: Person, orgId: string, { userId }: Person) => removeMember(by, orgId, userId, noOrigin)],
+    ["is disabled", (_by: Person, _orgId: string, maker: Person) => disableUser(operatorCommand, maker.userId, noOrigin)],
     ["deletes the account", (_by: Person, _orgId: string, maker: Person) => deleteUser(maker, maker.userId, noOrigin)],
   ])(
     "S116 are notified when one of them who was shown a valid secret of the organization's own app, or set its keys, %s",

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Actor, actorId } from "#core/access/actor.ts";
 import { may, requirePermission } from "#core/access/may.ts";
 import { membersWhoMay } from "#core/access/members-who-may.ts";
@@ -99,6 +100,15 @@ export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || curr
 
 /** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
+
+/** An operator verifies an app by these fields. */
+const LOOKS = ["name", "homepageUrl", "redirectUris", "logoId"] as const;
+type Looks = Pick<OAuthApp, (typeof LOOKS)[number] | "verifiedAt">;
+
+/** A verified app could otherwise take any name afterwards (S28). */
+export function losesMark(before: Looks, after: Omit<Looks, "verifiedAt">): boolean {
+  return before.verifiedAt !== null && LOOKS.some((field) => !isDeepStrictEqual(before[field], after[field]));
+}
 
 /** The NOTIFY channel for the ID of a client that every process must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";

@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Person } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
@@ -7,6 +8,7 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { setAppBlock, setAppVerified } from "./app-privilege.ts";
 import { listAllApps } from "./list-apps.ts";
+import { updateApp } from "./update-app.ts";
 
 let operator: Person;
 beforeAll(async () => {
@@ -53,6 +55,31 @@ test("the verified mark is granted and removed, and recorded", async () => {
   await setAppVerified(operator, app.id, false, noOrigin);
   expect((await read(app.id)).verifiedAt).toBeNull();
   expect((await auditOf(app.clientId)).map(({ type }) => type).slice(-2)).toEqual(["oauth_app.verify", "oauth_app.unverify"]);
+});
+
+test("S28 the verified mark is for the app that the operator saw, and ends when the owner changes its looks", async () => {
+  const owner = await someone();
+  const { app } = await someApp(owner);
+  const isVerified = async () => (await read(app.id)).verifiedAt !== null;
+  const verify = async (shown: Date) => setAppVerified(operator, app.id, true, noOrigin, shown.toISOString());
+  await updateApp(owner, app.id, { name: "Harmless" }, noOrigin);
+  await expect(verify(app.updatedAt)).rejects.toMatchObject({ code: "conflict" });
+  const logo = await sharp({ create: { width: 8, height: 8, channels: 3, background: "#b5892e" } })
+    .png()
+    .toBuffer();
+  for (const changes of [
+    { name: "Your Bank" },
+    { homepageUrl: "https://bank.example" },
+    { redirectUris: ["https://else.example/cb"] },
+    { logo },
+  ]) {
+    await verify((await read(app.id)).updatedAt);
+    await updateApp(owner, app.id, { description: newId(), isRefreshAllowed: true }, noOrigin);
+    expect(await isVerified()).toBe(true);
+    await updateApp(owner, app.id, changes, noOrigin);
+    expect([changes, await isVerified()]).toEqual([changes, false]);
+    expect((await auditOf(app.clientId)).at(-1)?.data).toMatchObject({ wasVerified: true });
+  }
 });
 
 test.each([

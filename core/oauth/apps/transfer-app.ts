@@ -35,7 +35,7 @@ export async function transferApp(
     if ((await lockAppLimit(tx, ownership)).isReached) {
       throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
-    await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });
+    await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null, updatedAt: new Date() } });
     const organizations = [app.ownerOrgId, ownership.ownerOrgId].filter((id) => id !== null);
     const data = { name: app.name, owner: owner.handle, wasVerified: app.verifiedAt !== null };
     for (const orgId of organizations.length > 0 ? organizations : [null]) {

@@ -107,11 +107,15 @@ describe("changing an app", () => {
     expect(await auditOf(app.clientId)).toHaveLength(1);
   });
 
-  test("S113 needs a recent sign-in for redirect URIs and to leave FAPI 2.0, not for the name", async () => {
+  test("S113 needs a recent sign-in for redirect URIs, for the device flow and to leave FAPI 2.0, not for the name", async () => {
     const person = await someone();
     const stale = longSignedIn(person);
     const { app } = await someApp(person);
-    for (const change of [{ redirectUris: ["https://evil.example/"] }, { postLogoutRedirectUris: ["https://evil.example/"] }]) {
+    for (const change of [
+      { redirectUris: ["https://evil.example/"] },
+      { postLogoutRedirectUris: ["https://evil.example/"] },
+      { isDeviceFlowAllowed: true },
+    ]) {
       await expect(updateApp(stale, app.id, { name: "Kite", ...change }, noOrigin)).rejects.toMatchObject({
         code: "reauthentication_required",
       });

@@ -9,15 +9,18 @@ import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { encodeImage } from "../../images/encode-image.ts";
 import { replaceImage } from "../../images/stored-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
-import { boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { boundAuthority, changeApp, isAuthenticated, type LockedApp, losesMark } from "./change-app.ts";
 import { countSettings } from "./count-settings.ts";
 import { assertFapi } from "./fapi-profile.ts";
 import { getApp } from "./get-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** With these, a session's thief could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
-const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
+/**
+ * With these fields, a thief of a session could redirect users or logout notices elsewhere, send out codes for devices in the app's
+ * name, or end what FAPI 2.0 guarantees (S113).
+ */
+const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "isDeviceFlowAllowed", "securityProfile"];
 
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
@@ -51,8 +54,14 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
     assertConsistent(next, { isConfidential: isAuthenticated(app), isBound: app.boundOrgId !== null });
 
     const logoId = isLogoChanged ? await replaceImage(tx, app.logoId, encodedLogo ?? null) : app.logoId;
-    const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, logoId, updatedAt: new Date() } });
-    for (const event of auditEvents(app, given, changed, isLogoChanged)) await record(event);
+    const wasVerified = losesMark(app, { ...next, logoId });
+    const updated = await tx.oAuthApp.update({
+      where: { id: app.id },
+      data: { ...given, logoId, ...(wasVerified && { verifiedAt: null }), updatedAt: new Date() },
+    });
+    for (const { data, ...event } of auditEvents(app, given, changed, isLogoChanged)) {
+      await record({ ...event, data: { ...data, ...(wasVerified && { wasVerified }) } });
+    }
     return updated;
   });
 }

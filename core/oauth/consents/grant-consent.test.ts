@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { queueForLock } from "#core/testing/as-owner.ts";
 import { ask, type OpenQuestion, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
@@ -223,6 +224,24 @@ describe("S31 S32 organizations", () => {
     const question = await openQuestion(at, { orgIds: mine });
     await db().membership.deleteMany({ where: { orgId: mine } });
     await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await liveConsents()).toEqual([]);
+  });
+
+  test("S49 are not stored for a membership that ends at the moment of the answer, so a new membership does not revive it", async () => {
+    const question = await openQuestion(at, { orgIds: mine });
+    const [allowed] = await queueForLock(`DELETE FROM membership WHERE org_id = '${mine}'`, [
+      () => question.allow({ orgIds: [mine, second] }),
+    ]);
+    await allowed;
+    expect(await theConsent()).toMatchObject({ orgIds: [second] });
+  });
+
+  test("S112 are not stored for a user who is disabled at the moment of the answer", async () => {
+    const question = await openQuestion(at, { orgIds: mine });
+    const [allowed] = await queueForLock(`UPDATE "user" SET disabled_at = now() WHERE id = '${at.person.id}'`, [
+      () => question.allow({ orgIds: [mine] }),
+    ]);
+    await expect(allowed).rejects.toMatchObject({ code: "not_found" });
     expect(await liveConsents()).toEqual([]);
   });
 

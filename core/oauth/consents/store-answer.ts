@@ -1,3 +1,4 @@
+import { lockLiveUser } from "#core/accounts/users/find-user.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
@@ -28,12 +29,23 @@ export async function storeAnswer(
   answer: ConsentAnswer,
   from: RequestOrigin,
 ): Promise<Choice> {
+  await lockLiveUser(tx, owner.userId);
+  const offered = request.organizations.map(({ id }) => id);
+  const memberOf = await lockMemberships(tx, owner.userId, offered);
   const earlier = await lockEarlierConsent(tx, owner, request.fingerprint);
-  const data = mergeAnswer(request, answer, earlier);
+  const data = mergeAnswer(request, answer, earlier, memberOf);
   await storeConsent(tx, owner, data, request.fingerprint);
   await recordAuditEvent(tx, { type: "oauth_consent.give", actorId: owner.userId, clientId: owner.clientId, data, from });
   await recordOrganizationConsents(tx, owner, { before: earlier, after: data }, from);
   return data;
+}
+
+/** A membership that ends at this moment must not leave a consent that a new membership would revive (S49). */
+async function lockMemberships(tx: Db, userId: string, orgIds: readonly string[]): Promise<Set<string>> {
+  if (orgIds.length === 0) return new Set();
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT org_id AS id FROM membership WHERE user_id = ${userId} AND org_id = ANY(${orgIds}) ORDER BY org_id FOR KEY SHARE`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
@@ -49,7 +61,12 @@ export type ConsentAnswer = {
 };
 
 /** All organizations were on the page, but not all scopes, so earlier answers about other scopes stay (docs/decisions/011). */
-function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
+function mergeAnswer(
+  request: ConsentRequest,
+  answer: ConsentAnswer,
+  earlier: Choice | undefined,
+  memberOf: ReadonlySet<string>,
+): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
   const ticked = new Set<string>([...answer.scopes, ...required, ...(request.isOfflineAsked ? [OFFLINE_ACCESS] : [])]);
@@ -59,7 +76,7 @@ function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Ch
   // The page cannot answer for an organization that does not allow the app at the moment.
   const kept = closed.filter(({ id }) => earlier && !earlier.isAllOrgs && earlier.orgIds.includes(id));
   const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
-  const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];
+  const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])].filter((id) => memberOf.has(id));
   const askedOrgIds = open.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
   return {
     scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && earlier?.scopes.includes(scope))),

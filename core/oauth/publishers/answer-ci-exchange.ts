@@ -62,7 +62,15 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
 /** Users compare these claims with the publisher's settings. */
 const IDENTIFYING_CLAIMS = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
-  ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
+  ...[
+    "ref",
+    "ref_path",
+    "environment",
+    "oidc.circleci.com/project-id",
+    "oidc.circleci.com/vcs-ref",
+    "repositoryUuid",
+    "workspaceUuid",
+  ],
   ...["branchName", "sub"],
 ];
 const SHOWN_CLAIMS_MAX = 8;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { changesOf } from "#core/audit/changes.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -7,7 +6,7 @@ import { type Db, db } from "#core/db.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { log } from "#core/log.ts";
 import { issueAppSecret } from "../apps/app-secrets.ts";
-import { type LockedApp, notifyAppChange } from "../apps/change-app.ts";
+import { type LockedApp, losesMark, notifyAppChange } from "../apps/change-app.ts";
 import { deleteLockedApp } from "../apps/transfer-app.ts";
 import { findClientSecret } from "../clients/client-extension.ts";
 import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
@@ -44,12 +43,8 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** An operator verifies an app by these fields and its logo. */
-const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
-
 /**
- * RFC 7592 §2.2. If `LOOKS` or the logo changes, a verification ends, because anybody with the token could give a verified app
- * any name (S36).
+ * RFC 7592 §2.2.
  * @param change.isRecorded whether the audit log records the change (S144)
  * @returns the app and, if it became confidential, its new secret
  */
@@ -71,10 +66,14 @@ export async function updateRegisteredApp(
     }
     const { logo_uri: keptUri } = before.registeredMetadata as RegisteredMetadata;
     const logoId = await storeLogo(tx, before.logoId, keptUri, settings.registeredMetadata.logo_uri, logo);
-    const isAnother = logoId !== before.logoId || LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
     const app = await tx.oAuthApp.update({
       where: { id: before.id },
-      data: { ...settings, logoId, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
+      data: {
+        ...settings,
+        logoId,
+        ...(losesMark(before, { ...settings, logoId }) && { verifiedAt: null }),
+        updatedAt: new Date(),
+      },
     });
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;

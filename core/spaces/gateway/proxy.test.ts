@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import http, { Agent, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { type Passed, relay } from "./proxy.ts";
+import { endToEnd } from "../../http/hop-by-hop.ts";
+import { type Passed, relay, relayUpgrade } from "./proxy.ts";
 
 async function passedOn(bytes: string) {
   const app = createServer((socket) => {
@@ -56,6 +56,20 @@ it("S132 an app that keeps sending interim responses is cut off", async () => {
   expect([status, passed]).toEqual([502, "broken"]);
 });
 
+it.each<[string, string, string, number | string]>([
+  ["empty lines", "", "\r\n", 502],
+  ["a header's spaces", "HTTP/1.1 200 OK\r\nX:", " ", 502],
+  ["the zeros of a chunk's size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "0", "TypeError"],
+])("S132 an app that keeps sending %s is cut off", async (_, head, skipped, expected) => {
+  const answered = passedOn(head + skipped.repeat(8 * 1024 * 1024));
+  expect(
+    await answered.then(
+      ({ status }) => status,
+      ({ name }) => name,
+    ),
+  ).toBe(expected);
+});
+
 it.each<[string, IncomingHttpHeaders, boolean]>([
   ["chunked", { "transfer-encoding": "chunked" }, false],
   ["of a stated length", { "content-length": "1000" }, false],
@@ -97,4 +111,79 @@ it.each<[string, IncomingHttpHeaders, boolean]>([
   answer.resume();
   expect(await passed.promise).toBe("answered");
   await expect.poll(() => open, { timeout: 3_000 }).toBe(0);
+});
+
+it("S137 a request's body does not become another request, whatever the client's Connection header names", async () => {
+  const seen: string[] = [];
+  const answer = (req: http.IncomingMessage, res: http.ServerResponse) => {
+    seen.push(`${req.method} ${req.url}`);
+    req.resume().once("end", () => res.end());
+  };
+  const app = http.createServer(answer).listen(0, "127.0.0.1");
+  app.on("checkContinue", (req, res) => {
+    res.writeContinue();
+    answer(req, res);
+  });
+  const agent = new Agent({ keepAlive: true });
+  const front = http.createServer((req, res) => {
+    const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
+    void relay(req, res, {
+      upstream,
+      agent,
+      path: req.url ?? "",
+      headers: endToEnd(req.headers),
+      isBodyHeldBack: true,
+      answer: () => ({}),
+    });
+  });
+  front.listen(0, "127.0.0.1");
+  await Promise.all([once(app, "listening"), once(front, "listening")]);
+  onTestFinished(() => {
+    agent.destroy();
+    for (const server of [app, front]) server.close().closeAllConnections();
+  });
+  const body = "GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const method of ["GET", "DELETE", "POST"]) {
+    const client = connect((front.address() as AddressInfo).port, "127.0.0.1");
+    client.write(
+      `${method} /asked HTTP/1.1\r\nHost: x\r\nConnection: content-length, close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(client.resume(), "end");
+  }
+  expect(seen).toEqual(["GET /asked", "DELETE /asked", "POST /asked"]);
+});
+
+it("S132 a WebSocket may carry any number of bytes", async () => {
+  const bytes = Buffer.alloc(1024 * 1024, "x");
+  const app = http.createServer().listen(0, "127.0.0.1");
+  app.on("upgrade", (_, socket) => {
+    socket.end(
+      Buffer.concat([
+        Buffer.from("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+        bytes,
+      ]),
+    );
+  });
+  const front = http.createServer().listen(0, "127.0.0.1");
+  await Promise.all([once(app, "listening"), once(front, "listening")]);
+  const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
+  front.on("upgrade", (req, socket, head) => {
+    const passing = {
+      upstream,
+      path: "/",
+      headers: {},
+      answer: () => ({ "sec-websocket-accept": "x" }),
+      refuse: () => socket.destroy(),
+    };
+    void relayUpgrade(req, socket, head, passing);
+  });
+  onTestFinished(() => {
+    for (const server of [app, front]) server.close().closeAllConnections();
+  });
+  const headers = { connection: "Upgrade", upgrade: "websocket" };
+  const asked = http.request({ port: (front.address() as AddressInfo).port, headers }).end();
+  const [, socket, head] = (await once(asked, "upgrade")) as [unknown, Socket, Buffer];
+  let length = head.length;
+  for await (const piece of socket) length += piece.length;
+  expect(length).toBe(bytes.length);
 });

@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
-import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
+import { limitResponse, passBody } from "../../http/pass-body.ts";
 
 export type Upstream = { connect: Connect } | { host: string; port: number };
 export type Connect = () => Promise<Duplex>;
@@ -174,7 +174,7 @@ function open(
     // Node calls `createConnection` only for a request without an agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
-    return limitInterimResponses(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
+    return limitResponse(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
   } catch {
     return undefined;
   }

@@ -341,6 +341,24 @@ describe("a replay of many", () => {
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled" });
   });
 
+  it("S128 one user's many replays, also in organizations, do not delay another user's", async () => {
+    await pool().query("update webhook_replay set finished_at = now()");
+    for (let each = 0; each < 3; each++) {
+      const { id: ownerId } = await organizationOf(grace);
+      const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId, ownerKind: "organization" });
+      const deliveryIds = await failedDeliveries(webhookId, 1);
+      for (let nth = 0; nth < 3; nth++) await startReplay(grace.actor, webhookId, { deliveryIds }, from, { ownerId });
+    }
+    const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
+    const { id } = await startReplay(ada.actor, webhookId, { deliveryIds: await failedDeliveries(webhookId, 1) }, from);
+    await pool().query("update webhook_replay set due_at = now() - interval '1 second' where finished_at is null");
+    await pool().query("update webhook_replay set due_at = now() - interval '1 minute' where created_by_id = $1", [grace.id]);
+    const { rows } = await claimRows<ReplayRow>(replayTable, 2);
+    expect(rows).toHaveLength(2);
+    expect(rows.map((row) => row.id)).toContain(id);
+    await pool().query("update webhook_replay set finished_at = now()");
+  });
+
   it("S137 keeps no list of deliveries once it has ended", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 3);

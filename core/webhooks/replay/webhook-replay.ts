@@ -37,7 +37,12 @@ export type ReplayRow = {
   finished_at: Date | null;
 };
 
-export const replayTable: LeasedTable = { name: "webhook_replay", isOpen: "finished_at is null" };
+/** Anybody can create many organizations, so users take turns. */
+export const replayTable: LeasedTable = {
+  name: "webhook_replay",
+  isOpen: "finished_at is null",
+  share: { party: "coalesce(created_by_id, owner_id)", isShort: "true", isLeftOver: "false" },
+};
 
 export const REPLAY_CHANNEL = "webhook_replay";
 

@@ -54,7 +54,9 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
                 Tokens from earlier exchanges stay revoked.
               </FormMessage>
             )}
-            <FormButtons cancelHref={page}>Change to {planNames[chosen]}</FormButtons>
+            <FormButtons isGuarded cancelHref={page}>
+              Change to {planNames[chosen]}
+            </FormButtons>
           </ActionForm>
         </SectionCard>
       ) : (

@@ -4,6 +4,7 @@ import type { UserProfile } from "#core/accounts/users/find-user.ts";
 import { isMailSent } from "#core/mail/queue-mail.ts";
 import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../../_components/details-form.client.tsx";
+import { PressGuard } from "../../../_components/form-buttons.tsx";
 import { SectionCard } from "../../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../../_components/prove-identity.tsx";
 import {
@@ -124,7 +125,9 @@ function Enable({ user: { id, username } }: PartProps) {
       <p className="text-muted text-small">
         The account is disabled. After you enable it, the user must sign in and authorize apps again.
       </p>
-      <SubmitButton variant="secondary">Enable {username}</SubmitButton>
+      <PressGuard>
+        <SubmitButton variant="secondary">Enable {username}</SubmitButton>
+      </PressGuard>
     </ActionForm>
   );
 }

@@ -6,7 +6,7 @@ import { isAllowedAddress } from "../../../outbound/is-allowed-address.ts";
 import { startCluster } from "../../testing/cluster.ts";
 import { runTask, smallLimits, startTask } from "../../testing/run-task.ts";
 import { kubernetes } from "./kubernetes.ts";
-import { networkPolicies } from "./objects.ts";
+import { imageOf, networkPolicies } from "./objects.ts";
 
 async function cluster() {
   const started = await startCluster();
@@ -87,6 +87,21 @@ describe("a job in a cluster", () => {
     }
     await runTask(kubernetes, ["true"], { image: "debian:12" });
     expect([...policies.values()]).toEqual(networkPolicies);
+  });
+
+  it("S132 never gets another image than the one that it names", () => {
+    expect(imageOf({})).toBe("docker.io/library/node:24-slim");
+    expect(imageOf({ image: "debian:12" })).toBe("docker.io/library/debian:12");
+    expect(() => imageOf({ image: "registry.example.com/tool" })).toThrow("cannot use the image registry.example.com/tool");
+  });
+
+  it("runs its command as it was written", async () => {
+    await cluster();
+    const { stdout } = await runTask(kubernetes, ["printf", "%s", "$(TOKEN) $$ $HOME"], {
+      image: "debian:12",
+      environment: { TOKEN: "s3cret-value" },
+    });
+    expect(stdout).toBe("$(TOKEN) $$ $HOME");
   });
 
   it("is followed to its end even if the stream of its log breaks off, with each line once", async () => {

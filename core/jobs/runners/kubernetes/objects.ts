@@ -61,7 +61,8 @@ export function podOf(task: Task): V1Pod {
         {
           name: CONTAINER,
           image: imageOf(task),
-          ...(command.length > 0 && { command: [...command] }),
+          // The cluster would replace `$(NAME)` and `$$`.
+          ...(command.length > 0 && { command: command.map((word) => word.replaceAll("$", () => "$$")) }),
           workingDir: WORKING_DIRECTORY,
           env: [
             { name: "HOME", value: "/tmp" },
@@ -99,10 +100,12 @@ export function podOf(task: Task): V1Pod {
   };
 }
 
-export function imageOf({ image }: Task): string {
+export function imageOf({ image }: Pick<Task, "image">): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
+  if (!("refusal" in allowed)) return allowed.name;
+  if (image !== undefined) throw new Error(allowed.refusal);
   // JOBS_NODE_IMAGE need not be in the list of allowed images, because the operator chose it.
-  return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
+  return env().JOBS_NODE_IMAGE;
 }
 
 /** Apart from the cluster's DNS, pods reach none of the addresses that this service itself must not reach (S118). */

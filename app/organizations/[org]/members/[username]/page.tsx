@@ -97,7 +97,9 @@ function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps)
           Administrators of <bdi>{organization.fullName}</bdi> can invite and remove members, including other administrators,
           decide which apps are allowed, rotate the secrets of its OAuth apps, and delete the organization.
         </p>
-        <FormButtons cancelHref={organizationPath(organization.name, "members")}>Make administrator</FormButtons>
+        <FormButtons isGuarded cancelHref={organizationPath(organization.name, "members")}>
+          Make administrator
+        </FormButtons>
       </ActionForm>
     </SectionCard>
   );

@@ -1,0 +1,2 @@
+-- When an email to each recipient was claimed last.
+CREATE INDEX CONCURRENTLY "mail_party_served" ON "mail"("recipient", "served_at");
