@@ -1,6 +1,6 @@
 /**
  * Runs in the link's container (link.ts), which contains no other code of this service. Passes each connection to an endpoint
- * `<name>=<port or path>` on to the worker. This is not the relay of the glossary.
+ * `<name>=<port or path>` on to the worker.
  */
 import { chmodSync } from "node:fs";
 import { connect } from "node:http2";
