@@ -12,6 +12,7 @@ import { provideSettings } from "#core/env.ts";
 import { downloads } from "#core/hub/git/queues.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
+import { createCommit } from "#core/hub/git/write/create-commit.ts";
 import { storeLfsObject } from "#core/hub/lfs/objects/record-lfs-object.ts";
 import { lfsPointerTo } from "#core/hub/lfs/parse-lfs-pointer.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
@@ -362,6 +363,17 @@ describe("a file", () => {
     const lost = await someRepo(ada);
     await commitTo(lost, ada, { "kept.bin": lfsPointerTo(lfs) });
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
+  });
+
+  test("S137 of Git LFS is not sent beyond the size in its pointer, because the rest would be read as another response", async () => {
+    const other = await someRepo(ada);
+    await storeLfsObject(other.id, lfs, Readable.from([kept]));
+    const name = { type: other.type, owner: ada.username, name: other.name };
+    const content = Buffer.from(lfsPointerTo({ ...lfs, size: 10 }));
+    const operations = [{ type: "file", path: "kept.bin", content } as const];
+    await createCommit(ada.actor, name, { revision: "main", summary: "Shorten", operations });
+    expect(await refusal(await send(file("main/kept.bin", other)))).toEqual([404, "EntryNotFound"]);
+    expect(await refusal(await send(file("main/kept.bin", other), { method: "HEAD" }))).toEqual([404, "EntryNotFound"]);
   });
 
   test("is downloaded by the JavaScript client, whether small, large, empty or of Git LFS", async () => {

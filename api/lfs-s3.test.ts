@@ -58,8 +58,8 @@ function altered(content: Buffer): Buffer {
   return other;
 }
 
-async function contentOf(repo: Repo, oid: string, range?: { start: number; end: number }): Promise<Buffer> {
-  const { stream } = await openLfsObject(repo, oid, range && { range });
+async function contentOf(repo: Repo, object: TestObject, range?: { start: number; end: number }): Promise<Buffer> {
+  const stream = await openLfsObject(repo, object, range && { range });
   return Buffer.concat(await stream.toArray());
 }
 
@@ -104,11 +104,9 @@ test("a file is uploaded to and downloaded from the bucket directly, and counts 
   const response = await fetch(href);
   expect(Buffer.from(await response.arrayBuffer()).equals(object.content)).toBe(true);
   expect(response.headers.get("content-disposition")).toBe("attachment");
-  expect((await contentOf(repo, object.oid, { start: 10, end: 19 })).equals(object.content.subarray(10, 20))).toBe(true);
+  expect((await contentOf(repo, object, { start: 10, end: 19 })).equals(object.content.subarray(10, 20))).toBe(true);
   expect(
-    (await fetch((await lfsDownloadUrl(repo, object.oid, { fileName: "tide ü.bin" })) as string)).headers.get(
-      "content-disposition",
-    ),
+    (await fetch((await lfsDownloadUrl(repo, object, { fileName: "tide ü.bin" })) as string)).headers.get("content-disposition"),
   ).toBe("attachment; filename*=UTF-8''tide%20%C3%BC.bin");
 });
 
@@ -184,7 +182,7 @@ describe("an upload to the bucket", () => {
     await put(actions?.upload as BatchAction, object.content);
     await say(actions?.verify, { oid: object.oid, size: object.size });
     expect((await put(actions?.upload as BatchAction, altered(object.content))).status).toBe(200);
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
   });
 
   test("S137 takes only the reserved bytes, however often its URL is requested", async () => {
@@ -218,7 +216,7 @@ describe("an upload to the bucket", () => {
     expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(200);
     bucket.intercept(undefined);
     expect(bucket.asked.map((line) => line.split(" ")[0])).toEqual(["HEAD"]);
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
   });
 });
 
@@ -248,7 +246,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeUndefined();
     expect((await say(upload, completion)).status).toBe(200);
     expect(await findLfsObject(repo.id, object.oid)).toBeDefined();
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
     expect((await say(upload, completion)).status).toBe(200);
   });
@@ -269,7 +267,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(completion.parts).toHaveLength(2);
     expect(await findLfsObject(repo.id, object.oid)).toBeUndefined();
     expect((await say(uploads[0], completion)).status).toBe(200);
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
   });
 
@@ -282,7 +280,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => say(upload, completion)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(bucket.asked.filter((line) => line.startsWith("GET "))).toHaveLength(1);
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
   });
 
   test("S137 is verified to the end even if the first client disconnects, because others wait for the same result", async () => {
@@ -360,11 +358,11 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     const wrong = await putParts(his, altered(object.content));
     expect((await say(his, { oid: object.oid, parts: wrong })).status).toBe(400);
     expect((await say(hers, { oid: object.oid, parts })).status).toBe(200);
-    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
     const [fast, slow] = [await asking(second), await asking(second, bob)];
     expect((await say(fast, { oid: second.oid, parts: await putParts(fast, second.content) })).status).toBe(200);
     expect((await say(slow, { oid: second.oid, parts: await putParts(slow, second.content) })).status).toBe(200);
-    expect((await contentOf(repo, second.oid)).equals(second.content)).toBe(true);
+    expect((await contentOf(repo, second)).equals(second.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
   });
@@ -428,7 +426,7 @@ test("objects that were stored before the storage setting changed are still foun
   const object = someObject();
   await put((await ask(repo, "upload", object)).actions?.upload as BatchAction, object.content);
   provideSettings({ LFS_STORAGE: "s3" });
-  expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
   expect((await ask(repo, "download", object)).actions?.download?.href).toMatch(new RegExp(`^${world.origin}/`));
 });
 

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { addComment } from "#core/hub/discussions/comments.ts";
+import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
@@ -59,6 +61,16 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     }
     expect(isAlike()).toBe(true);
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
+  });
+
+  it("S137 stays small, whatever the comments become as HTML", async () => {
+    const comment = `[a]: http://x/${"&".repeat(330)}\n\n${"[a]\n".repeat(100)}${"x".repeat(1_700)}`;
+    const { row } = await openDiscussion(ada.actor, model, { title: "High water?" });
+    const name = { repo: { type: model.type, owner: ada.username, name: model.name }, num: row.num };
+    for (let at = 0; at < 40; at++) await addComment(ada.actor, name, { comment: `${at}\n\n${comment}` });
+    const { status, body } = await ask(`/${model.fullName}/discussions/${row.num}`);
+    expect(status).toBe(200);
+    expect(body.length).toBeLessThan(10_000_000);
   });
 
   it("S139 replaces no page of the service", async () => {

@@ -6,17 +6,23 @@ import { withHtml } from "./safe-html.ts";
 type MarkdownProps = Readonly<{
   text: string;
   context?: MarkdownContext;
+  /** Shared by all texts of a page. */
+  room?: { characters: number };
 }>;
+
+/** A page of short texts becomes no larger than a page of one long text (S137). */
+export const pageRoom = () => ({ characters: 2 * 1024 * 1024 });
 
 const PLAIN_MAX_CHARACTERS = 200_000;
 /** A long file is cut, because Next sends a page's text twice. A link leads to the rest of the file. */
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** core/hub/markdown/schema.ts decides what the Markdown may contain. */
-export async function Markdown({ text, context }: MarkdownProps) {
+export async function Markdown({ text, context, room = pageRoom() }: MarkdownProps) {
   const html = await renderMarkdown(text, context);
-  if (html === undefined)
+  if (html === undefined || html.length > room.characters)
     return <PlainText text={text} maxCharacters={context?.revision === undefined ? PLAIN_MAX_CHARACTERS : FILE_MAX_CHARACTERS} />;
+  room.characters -= html.length;
   return <div className="markdown" {...withHtml(html)} />;
 }
 

@@ -13,8 +13,12 @@ export const connectionNames = (connection: string): string[] =>
     .split(",")
     .map((name) => name.trim());
 
-/** RFC 9110 §7.6.1. */
+/**
+ * RFC 9110 §7.6.1. `Content-Length` stays even if `Connection` names it, because Node would send the body of a GET without it as
+ * the next request on the connection (S137).
+ */
 export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const named = new Set(connectionNames(String(headers.connection ?? "")));
+  named.delete("content-length");
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)));
 }

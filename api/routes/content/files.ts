@@ -95,7 +95,7 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   }
   if (file.entry.lfs && !isPointer) {
     const { type } = contentTypeOf(file.entry.name);
-    const url = await lfsDownloadUrl(repo, file.entry.lfs.oid, { fileName: file.entry.name, contentType: type });
+    const url = await lfsDownloadUrl(repo, file.entry.lfs, { fileName: file.entry.name, contentType: type });
     if (url) return c.body(null, 302, { ...headers, Location: url });
   }
   const range = rangeOf(c, etag, size);

@@ -90,7 +90,7 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
   const length = range ? range.end - range.start + 1 : size;
   const all = { ...common, "Content-Length": String(length) };
   if (c.req.method === "HEAD") return new Response(null, { headers: all });
-  const { stream } = await openLfsObject(repo, oid, range && { range });
+  const stream = await openLfsObject(repo, object, range && { range });
   const partial = range && { "Content-Range": `bytes ${range.start}-${range.end}/${size}` };
   await send(c.env.outgoing, stream, range ? 206 : 200, { ...all, ...partial });
   return RESPONSE_ALREADY_SENT;

@@ -44,6 +44,25 @@ test("a merge works although an earlier one could not ask for git's version", as
   expect(await tryMerge(path, ours, theirs)).not.toMatchObject({ outcome: "unrelated" });
 });
 
+test("S137 the names of files with conflicts are limited in total", async () => {
+  const path = await openRepository(await someRepo(await signedInPerson("ada"), { type: "model" }));
+  const folder = Array.from({ length: 10 }, () => "<".repeat(200)).join("/");
+  const commit = (branch: string, content: string, from = "") =>
+    [
+      `commit refs/heads/${branch}\ncommitter a <a@example.test> 0 +0000\ndata 1\nm\n${from}`,
+      ...Array.from({ length: 200 }, (_, at) => `M 100644 inline ${folder}/${at}\ndata 1\n${content}\n`),
+    ].join("");
+  const base = "from refs/heads/main\n";
+  await runGit(path, ["fast-import", "--quiet"], {
+    input: commit("main", "a") + commit("ours", "b", base) + commit("theirs", "c", base),
+  });
+  const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
+  const merged = await tryMerge(path, ours, theirs);
+  const names = merged.outcome === "conflicts" ? merged.files : [];
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.join("").length).toBeLessThan(140_000);
+});
+
 test("S137 the preview of a merge that writes too much is stopped, and leaves nothing behind", async () => {
   const path = await bothChange(60, 4_000);
   const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");

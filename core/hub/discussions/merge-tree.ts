@@ -10,6 +10,8 @@ import { GitFailed, type GitOptions, quarantined, RanOutOfTime, runGit } from ".
 type Merged = { outcome: "clean"; tree: string } | { outcome: "conflicts"; files: string[] } | { outcome: "unrelated" };
 
 const FILES_MAX = 1_000;
+/** In a page, each character may become ten (S137). */
+const NAMES_MAX_CHARACTERS = 128 * 1024;
 
 const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
@@ -87,5 +89,11 @@ export function isNewEnough(version: string): boolean {
   return major > 2 || (major === 2 && minor >= 38);
 }
 
-const unique = (files: string[]): string[] =>
-  [...new Set(files)].slice(0, FILES_MAX).map((file) => startOf(file, PATH_MAX_BYTES));
+function unique(files: string[]): string[] {
+  let left = NAMES_MAX_CHARACTERS;
+  const shown = [...new Set(files)].slice(0, FILES_MAX).map((file) => startOf(file, PATH_MAX_BYTES));
+  return shown.filter((file) => {
+    left -= file.length;
+    return left >= 0;
+  });
+}

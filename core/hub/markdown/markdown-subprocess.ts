@@ -13,22 +13,26 @@ export type RenderRequest = { text: string; context: MarkdownContext } | { code:
 const lowlight = createLowlight(common);
 
 answerInSubprocess((request: RenderRequest): string => {
-  if ("code" in request) return toHtml(lowlight.highlight(request.language, request.code));
+  if ("code" in request) return toHtml(lowlight.highlight(request.language, request.code), request.code);
   const tree = toSafeTree(withoutFrontMatter(request.text), request.context);
   adaptForPage(tree);
-  return toHtml(tree);
+  return toHtml(tree, request.text);
 });
 
 /** A page contains the HTML twice: in the document, and in the data for hydration. */
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
+/** Colors make dense code forty times as long. A page may have a hundred short texts, each of which can repeat a long URL (S137). */
+const HTML_PER_CHARACTER = 64;
+const SHORT_HTML_CHARACTERS = 16 * 1024;
 
 /**
  * The result is one text, because React would create an object for each element, which blocks the event loop.
  * @throws Error if the HTML is too large for a page
  */
-function toHtml(tree: Root): string {
+function toHtml(tree: Root, source: string): string {
   const html = serialize(toParse5(tree) as DefaultTreeAdapterTypes.ParentNode);
-  if (html.length > HTML_MAX_CHARACTERS) throw new Error("too large");
+  const most = Math.min(HTML_MAX_CHARACTERS, SHORT_HTML_CHARACTERS + source.length * HTML_PER_CHARACTER);
+  if (html.length > most) throw new Error("too large");
   return html;
 }
 

@@ -208,6 +208,12 @@ describe("Markdown", () => {
     await Promise.all(others);
   });
 
+  it("S137 is not rendered if a short text would become a large page, but dense code in colors is", async () => {
+    const address = `http://x/${"&".repeat(1_200)}`;
+    expect(await renderMarkdown(`[a]: ${address}\n\n${"[a]\n".repeat(300)}`, place)).toBeUndefined();
+    expect(await renderMarkdown(`\`\`\`json\n[${"1,".repeat(1_000)}1]\n\`\`\`\n`, place)).toContain("hljs-number");
+  });
+
   it("S137 a text that took too long is recognized wherever it appears", { timeout: 60_000 }, async () => {
     const text = `again ${"*a_".repeat(20_000)}`;
     const timeOf = async (folder: string) => {

@@ -25,7 +25,6 @@ export type FoundApp =
  */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
   const wanted = { type: "space", owner, name } as const;
-  const isReading = credentials.method === "GET" || credentials.method === "HEAD";
   let refusal: unknown;
   const open = await findRepo(anonymous, wanted, "repo.read_content").catch((error: unknown) => {
     if (!isServiceError(error)) throw error;
@@ -35,7 +34,12 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
   // No permission is required here, so that a segment, a token or a session can be checked against the repository. Nothing is
   // revealed until one of them grants access.
   const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
-  if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
+  if (!repo || repo.platformId !== null) {
+    const viewer = await viewerOf(credentials);
+    // A member who does not meet the organization's requirements must not learn which private names exist (S136).
+    if (viewer) await findRepo(viewer.actor, wanted, "repo.read_content");
+    throw refusal ?? notFound("Repository");
+  }
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
   const isVisiting = await isAdmitted(repo, segment, runtime, credentials.method);
@@ -43,20 +47,29 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
   // If the session allows access, an expired URL redirects to a new one.
   const asked = segment.startsWith("~") && !open ? path : rest;
   if (!open) {
-    if (credentials.byToken) {
-      await requirePermission(await credentials.byToken(), "repo.read_content", repoResource(repo), { what: "Repository" });
-      return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: false };
-    }
-    const session = isReading ? await credentials.bySession?.() : undefined;
-    if (!session) throw refusal;
-    await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
+    const viewer = await viewerOf(credentials);
+    if (!viewer) throw refusal;
+    await requirePermission(viewer.actor, "repo.read_content", repoResource(repo), { what: "Repository" });
+    const { session } = viewer;
+    if (!session) return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: false };
     const generation = runtime?.visitorGeneration ?? 0;
     const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId, generation });
     return { kind: "elsewhere", path: `${appPath(repo)}${visit}${asked?.startsWith("/") ? asked : "/"}` };
   }
   const isCanonicalName = repo.owner.handle === owner && repo.name === name;
-  if (isReading && (!isCanonicalName || rest === "")) return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
+  if (isReading(credentials) && (!isCanonicalName || rest === ""))
+    return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
   return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: true };
+}
+
+const isReading = ({ method }: Credentials): boolean => method === "GET" || method === "HEAD";
+
+type Viewer = { actor: Actor; session?: Parameters<typeof personActor>[0] };
+
+async function viewerOf(credentials: Credentials): Promise<Viewer | undefined> {
+  if (credentials.byToken) return { actor: await credentials.byToken() };
+  const session = isReading(credentials) ? await credentials.bySession?.() : undefined;
+  return session && { actor: personActor(session), session };
 }
 
 async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import http, { Agent, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { endToEnd } from "../../http/hop-by-hop.ts";
 import { type Passed, relay } from "./proxy.ts";
 
 async function passedOn(bytes: string) {
@@ -97,4 +98,44 @@ it.each<[string, IncomingHttpHeaders, boolean]>([
   answer.resume();
   expect(await passed.promise).toBe("answered");
   await expect.poll(() => open, { timeout: 3_000 }).toBe(0);
+});
+
+it("S137 a request's body does not become another request, whatever the client's Connection header names", async () => {
+  const seen: string[] = [];
+  const answer = (req: http.IncomingMessage, res: http.ServerResponse) => {
+    seen.push(`${req.method} ${req.url}`);
+    req.resume().once("end", () => res.end());
+  };
+  const app = http.createServer(answer).listen(0, "127.0.0.1");
+  app.on("checkContinue", (req, res) => {
+    res.writeContinue();
+    answer(req, res);
+  });
+  const agent = new Agent({ keepAlive: true });
+  const front = http.createServer((req, res) => {
+    const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
+    void relay(req, res, {
+      upstream,
+      agent,
+      path: req.url ?? "",
+      headers: endToEnd(req.headers),
+      isBodyHeldBack: true,
+      answer: () => ({}),
+    });
+  });
+  front.listen(0, "127.0.0.1");
+  await Promise.all([once(app, "listening"), once(front, "listening")]);
+  onTestFinished(() => {
+    agent.destroy();
+    for (const server of [app, front]) server.close().closeAllConnections();
+  });
+  const body = "GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const method of ["GET", "DELETE", "POST"]) {
+    const client = connect((front.address() as AddressInfo).port, "127.0.0.1");
+    client.write(
+      `${method} /asked HTTP/1.1\r\nHost: x\r\nConnection: content-length, close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(client.resume(), "end");
+  }
+  expect(seen).toEqual(["GET /asked", "DELETE /asked", "POST /asked"]);
 });

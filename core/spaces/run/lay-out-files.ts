@@ -11,6 +11,7 @@ import { type GitObjects, TooMuchToRead, withObjects } from "../../hub/git/read/
 import { walkTree } from "../../hub/git/read/list-tree.ts";
 import { readLfsPointer } from "../../hub/git/read/tree-entries.ts";
 import { openRepository } from "../../hub/git/repository.ts";
+import type { LfsObjectId } from "../../hub/lfs/lfs-object.ts";
 import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
 import { findRepo } from "../../hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "../../hub/repos/repo.ts";
@@ -172,7 +173,10 @@ async function writeSmall(objects: GitObjects, files: readonly File[], { directo
 
 async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
   signal?.throwIfAborted();
-  const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
+  const content =
+    file.lfsOid === undefined
+      ? await streamBlob(repo, file.oid)
+      : await openLfs(repo, { oid: file.lfsOid, size: file.size }, file.path);
   // The size in a pointer is only a claim of its author.
   let left = file.size;
   const measure = new Transform({
@@ -184,9 +188,9 @@ async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): 
   await pipeline(content, measure, openNew(directory, file), { signal });
 }
 
-async function openLfs(repo: Repo, oid: string, path: string) {
+async function openLfs(repo: Repo, pointer: LfsObjectId, path: string) {
   try {
-    return (await openLfsObject(repo, oid)).stream;
+    return await openLfsObject(repo, pointer);
   } catch (error) {
     if (!isServiceError(error)) throw error;
     throw new CannotLayOut(`The content of ${path} is missing in Git LFS. Push it again with git lfs push.`);

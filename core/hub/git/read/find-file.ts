@@ -126,7 +126,7 @@ export async function openFile(
   { range, isPointer = false }: { range?: ByteRange; isPointer?: boolean },
 ): Promise<Buffer | Readable> {
   const { entry, bytes } = file;
-  if (entry.lfs && !isPointer) return (await openLfsObject(repo, entry.lfs.oid, { range })).stream;
+  if (entry.lfs && !isPointer) return openLfsObject(repo, entry.lfs, { range });
   if (bytes) return range ? bytes.subarray(range.start, range.end + 1) : bytes;
   const all = await streamBlob(repo, entry.oid);
   return range ? sliceOf(all, range) : all;

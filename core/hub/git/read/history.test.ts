@@ -182,7 +182,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
-  test("a huge difference is truncated: lines of a file, lines in total, and files; a file that is too large is shown as binary", async () => {
+  test("S137 a huge difference is truncated: lines of a file, lines and characters in total, files and their names; a file that is too large is shown as binary", async () => {
     const lines = (count: number, word: string) => ({
       content: `${Array.from({ length: count }, (_, at) => `${word} ${at}`).join("\n")}\n`,
     });
@@ -201,6 +201,21 @@ describe("readCommit", () => {
     expect(cut.files).toHaveLength(1_000);
     expect(cut.files.flatMap(({ hunks }) => hunks).flatMap((hunk) => hunk.lines)).toHaveLength(3_000);
     expect(cut.files.at(-1)).toMatchObject({ isCut: true, hunks: [] });
+
+    const long = await commitFiles([], { a: lines(900, "<".repeat(900)), b: lines(900, "<".repeat(900)) });
+    const shown = (await readCommit(repo, long)).diff;
+    expect(shown.isCut).toBe(true);
+    expect(
+      shown.files
+        .flatMap(({ hunks }) => hunks)
+        .flatMap((hunk) => hunk.lines.map(({ text }) => text))
+        .join("").length,
+    ).toBeLessThan(530_000);
+
+    const named = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${"<".repeat(2_000)}${at}`, { content: "x" }]));
+    const names = (await readCommit(repo, await commitFiles([], named))).diff;
+    expect(names).toMatchObject({ fileCount: 300, isCut: true });
+    expect(names.files.map(({ path }) => path).join("").length).toBeLessThan(270_000);
 
     const huge = await commitFiles([], { huge: { content: "a line of text\n".repeat(300_000) } });
     expect((await readCommit(repo, huge)).diff.files[0]).toMatchObject({ isBinary: true, hunks: [] });

@@ -88,6 +88,7 @@ type PatchLimits = {
   fileLines: number;
   lines: number;
   lineCharacters: number;
+  characters: number;
 };
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
@@ -104,6 +105,7 @@ export class Patches {
   #new = 0;
   #fileLines = 0;
   #lines = 0;
+  #characters = 0;
 
   constructor(files: readonly DiffFile[], limits: PatchLimits) {
     this.#files = files;
@@ -111,7 +113,7 @@ export class Patches {
   }
 
   get isFull(): boolean {
-    return this.#lines >= this.#limits.lines;
+    return this.#lines >= this.#limits.lines || this.#characters >= this.#limits.characters;
   }
 
   cutRest(): void {
@@ -161,11 +163,13 @@ export class Patches {
     }
     this.#fileLines++;
     this.#lines++;
-    this.#hunk?.lines.push({ kind, oldNumber, newNumber, text: cut(line.slice(1), this.#limits.lineCharacters) });
+    const text = cut(line.slice(1), this.#limits.lineCharacters);
+    this.#characters += text.length;
+    this.#hunk?.lines.push({ kind, oldNumber, newNumber, text });
   }
 
   #hasRoom(): boolean {
-    return this.#fileLines < this.#limits.fileLines && this.#lines < this.#limits.lines;
+    return this.#fileLines < this.#limits.fileLines && !this.isFull;
   }
 }
 

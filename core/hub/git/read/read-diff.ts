@@ -9,7 +9,9 @@ import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
-const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
+/** In a page, each character may become ten, and each name occurs several times (S137). */
+const NAMES_MAX_CHARACTERS = 256 * 1024;
+const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000, characters: 512 * 1024 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
@@ -108,10 +110,15 @@ class DiffReader {
   finish(isWhole: boolean): Diff {
     const { files } = this.#raw;
     if (!isWhole && this.#withLines) (this.#patches ?? new Patches(files, LIMITS)).cutRest();
+    let left = NAMES_MAX_CHARACTERS;
+    const shown = files.slice(0, FILES_MAX).filter(({ path, oldPath }) => {
+      left -= path.length + (oldPath?.length ?? 0);
+      return left >= 0;
+    });
     const isCut =
-      files.length > FILES_MAX || (this.#withLines && files.some((file) => file.isCut)) || (!isWhole && !this.#patches);
+      files.length > shown.length || (this.#withLines && files.some((file) => file.isCut)) || (!isWhole && !this.#patches);
     return {
-      files: files.slice(0, FILES_MAX).filter(({ path }) => path !== ""),
+      files: shown.filter(({ path }) => path !== ""),
       fileCount: files.length,
       additions: files.reduce((sum, file) => sum + file.additions, 0),
       deletions: files.reduce((sum, file) => sum + file.deletions, 0),

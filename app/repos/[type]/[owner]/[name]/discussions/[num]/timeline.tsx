@@ -22,7 +22,7 @@ import { Chip } from "../../../../../../_components/chip.tsx";
 import { classNames } from "../../../../../../_components/class-names.ts";
 import { ConfirmDestructive, FormDetails } from "../../../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
-import { Markdown } from "../../../../../../_components/markdown.tsx";
+import { Markdown, pageRoom } from "../../../../../../_components/markdown.tsx";
 import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
@@ -37,12 +37,13 @@ type TimelineProps = Readonly<{
 }>;
 
 export function Timeline({ events, number, page }: TimelineProps) {
+  const room = pageRoom();
   return (
     <ol aria-label="Timeline" className="grid gap-4">
       {events.map((event, index) => (
         <li key={event.id} id={index === events.length - 1 ? "latest" : undefined} className="min-w-0">
           {event.type === "comment" ? (
-            <CommentCard comment={event} at={{ ...page.at, id: event.id, onPage: number }} page={page} />
+            <CommentCard comment={event} at={{ ...page.at, id: event.id, onPage: number }} page={page} room={room} />
           ) : (
             <Note event={event} page={page} />
           )}
@@ -116,8 +117,9 @@ function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid:
 }
 
 type CommentProps = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
+type Room = ReturnType<typeof pageRoom>;
 
-function CommentCard({ comment, at, page }: CommentProps) {
+function CommentCard({ comment, at, page, room }: CommentProps & Readonly<{ room: Room }>) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;
   return (
@@ -146,7 +148,7 @@ function CommentCard({ comment, at, page }: CommentProps) {
             This comment was hidden.
           </p>
         ) : (
-          <Markdown text={content} context={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} />
+          <Markdown text={content} context={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} room={room} />
         )}
       </div>
       <CommentActions {...{ comment, at, page, isOwn }} />
