@@ -28,6 +28,7 @@ import { KNOWN_OF_ACCOUNT_MAX, knownCredentials, restartPace } from "./pace-requ
 import { cookieOf } from "./read-request.ts";
 
 const pages: Door = async (req, res) => {
+  if (req.url === "/elsewhere") return void res.writeHead(307, { Location: "https://elsewhere.example/" }).end();
   if (req.url === "/fails") throw new Error("a page that fails");
   if (req.url === "/waits") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 429, pageRetryAfter: 17 });
   const token = cookieOf(req, siteSessionCookie().name);
@@ -170,6 +171,17 @@ describe("S110 a request's own statement about its sender and its host", () => {
         expect(answer.seen.ip, name).toMatch(/^127\.0\.0\.[12]$/);
       }
     }
+  });
+
+  it("S24, S117 a request that Next sends on behalf of another one gets only pages, and no redirect that it would follow", async () => {
+    const { headers } = (await ask("/login")).seen;
+    for (const path of ["/spaces/a/b/app/x.htc", "/a/b/raw/main/x", "/oauth/authorize", "/api/models", "/relay/x", "/metrics"])
+      expect((await ask(path, { headers })).status, path).toBe(404);
+    expect((await ask("/elsewhere")).headers.location).toBe("https://elsewhere.example/");
+    const answer = await ask("/elsewhere", { headers });
+    expect([answer.status, answer.headers.location]).toEqual([307, undefined]);
+    const moved = await ask("/login", { headers: { ...headers, host: "localhost:1" } });
+    expect([moved.status, moved.headers.location]).toEqual([307, undefined]);
   });
 
   it("changes nothing that a page sees", async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isDatabaseDown } from "#core/database-errors.ts";
-import { isFromTrustedProxy } from "#core/http/client-address.ts";
+import { isFromTrustedProxy, sentOnBehalfOf } from "#core/http/client-address.ts";
 import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay.ts";
@@ -40,10 +40,11 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   if (isTooMuchAtOnce(req, res)) return;
   const requestId = acceptedId(req) ?? newId();
   res.setHeader("X-Request-Id", requestId);
-  protectResponse(res);
   // A page may wait for many slots at once, and each wait listens for the end of the response.
   res.setMaxListeners(0);
   const target = parseTarget(req.url);
+  const isForNext = sentOnBehalfOf(req) !== undefined;
+  protectResponse(res, { isPage: target !== undefined && isPage(target), isForNext });
   // `canonicalize` replaces the request's own host.
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const span = traceRequest(req, target);
@@ -58,7 +59,7 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   };
   requestContext.run(context, () => {
     logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip, span });
-    answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
+    answer(next, req, res, { target, location, ip, isForNext }).catch((error: unknown) => sendCrash(req, res, error));
   });
 }
 
@@ -71,10 +72,20 @@ async function answer(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { target, location, ip }: { target: Target | undefined; location: string | undefined; ip: string | null },
+  {
+    target,
+    location,
+    ip,
+    isForNext,
+  }: { target: Target | undefined; location: string | undefined; ip: string | null; isForNext: boolean },
 ): Promise<void> {
   if (!target) {
     sendFailure(req, res, { status: 400, error: "invalid_request", description: "This URL is not valid" });
+    return;
+  }
+  // Next sends the response as its own, and a browser would run it as a page of this service (S24).
+  if (isForNext && !isPage(target)) {
+    sendFailure(req, res, { status: 404, error: "not_found", description: "This is not a page" });
     return;
   }
   req.url = target.pathname + target.search;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { signedInPerson } from "#core/accounts/testing/people.ts";
-import { someRepo } from "#core/hub/testing/repos.ts";
+import { PASSWORD, signedInPerson } from "#core/accounts/testing/people.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
 /** S138: no input to a page gets 5xx. By themselves, Next and React respond with 500 to some inputs. */
@@ -184,6 +184,22 @@ describe("a page", { timeout: 60_000 }, () => {
     const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
     const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5,000 of each")]);
+  });
+
+  it("S24 an action that redirects to a Space's app does not send a file of the app as its own data", async () => {
+    const mallory = await signedInPerson();
+    const repo = await someRepo(mallory, { type: "space", sdk: "static" });
+    const data = '1:I[1,["/evil.js"],"default"]\n0:{"a":"$1","f":[],"b":"x"}\n';
+    await commitTo(repo, mallory, { "README.md": "---\nsdk: static\n---\n", "x.htc": data });
+    const path = `/spaces/${repo.fullName}/app/x.htc`;
+    const file = await fetch(service.origin + path);
+    expect([file.status, file.headers.get("content-type"), await file.text()]).toEqual([200, "application/octet-stream", data]);
+    const fields = { login: mallory.username, password: PASSWORD, next: path };
+    const parts = Object.entries(fields).map(([name, value]) => part(`_1_${name}`, value));
+    const body = form(...parts, part("0", '[{"values":{},"errors":{}},"$K1"]'));
+    const headers = { "content-type": MULTIPART, "next-action": action };
+    const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
+    expect([answer.headers.get("x-action-redirect"), await answer.text()]).toEqual([`${path};push`, ""]);
   });
 
   it.each(["a form", "a call"])("reads a large file in %s", async (what) => {

@@ -6,16 +6,24 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-/** Whether the response is a page is known only when its head is written (S23). */
-export function protectResponse(res: ServerResponse): void {
+/**
+ * Whether the response is HTML is known only when its head is written (S23).
+ * @param isPage whether only this service's own pages are at the URL
+ * @param isForNext whether Next requests it, which would follow a redirect to any host (S117)
+ */
+export function protectResponse(res: ServerResponse, { isPage, isForNext }: { isPage: boolean; isForNext: boolean }): void {
   const isSecure = env().ORIGIN.startsWith("https:");
   const writeHead = res.writeHead;
   res.writeHead = function (this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
     const reason = typeof rest[0] === "string" ? rest.shift() : undefined;
     setAll(res, rest[0] as OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined);
+    if (isForNext) res.removeHeader("Location");
+    const type = String(res.getHeader("Content-Type") ?? "");
+    // Next's router would take such a file for its own data, and load the scripts that it names (S24).
+    if (!isPage && /^\s*text\/x-component/i.test(type)) res.setHeader("Content-Type", "application/octet-stream");
     res.setHeader("X-Content-Type-Options", "nosniff");
     if (isSecure) res.setHeader("Strict-Transport-Security", `max-age=${HSTS_SECONDS}`);
-    if (/^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""))) {
+    if (/^text\/html\b/i.test(type)) {
       res.setHeader("Cache-Control", "no-store");
       res.setHeader("Referrer-Policy", "no-referrer");
       // The Space's page shows the app in a frame, so apps set this header themselves.

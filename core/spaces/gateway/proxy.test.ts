@@ -37,12 +37,13 @@ async function passedOn(bytes: string) {
   return { status: answer.status, body: await answer.text(), passed, pieces };
 }
 
-it("S138 a plain request that an app answers with 101 ends at once", async () => {
-  const { status, passed } = await passedOn(
-    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-  );
-  expect([status, passed]).toEqual([502, "broken"]);
-});
+it.each(["Connection: Upgrade\r\nUpgrade: websocket\r\n", "Upgrade: websocket\r\n", "Content-Length: 2\r\n", ""])(
+  "S110, S138 a plain request that an app answers with 101 ends at once, and a proxy opens no tunnel for it: %j",
+  async (more) => {
+    const { status, passed } = await passedOn(`HTTP/1.1 101 Switching Protocols\r\n${more}\r\n`);
+    expect([status, passed]).toEqual([502, "broken"]);
+  },
+);
 
 it("S132 a response in thousands of tiny pieces is passed on in a few", async () => {
   const tiny = "1\r\nx\r\n".repeat(20_000);

@@ -69,7 +69,13 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     end(isTimedOut ? "timed_out" : isUnreachable(error) ? "refused" : "broken");
   });
   out.once("response", (answer) => {
-    const headers = passing.answer(answer.statusCode ?? 0, answer.headers);
+    const status = answer.statusCode ?? 0;
+    // Node takes a 101 without `Upgrade` for a response. A proxy would open a tunnel, past everything that it checks (S110).
+    if (status < 200) {
+      out.destroy();
+      return end("broken");
+    }
+    const headers = passing.answer(status, answer.headers);
     if (!headers) {
       answer.resume();
       out.destroy();
@@ -77,7 +83,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     }
     out.setTimeout(STREAM_IDLE_MS);
     try {
-      res.writeHead(answer.statusCode ?? 502, headers);
+      res.writeHead(status, headers);
     } catch {
       // Node reads some headers and statuses that it refuses to write.
       out.destroy();
