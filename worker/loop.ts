@@ -17,7 +17,7 @@ export type Loop = {
 
 // The loop also polls, because rows that are due later are not announced, and an announcement may be missed.
 export const POLL_MS = 2_000;
-const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
+const RENEW_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;
 
 export async function startLoop<Row extends { id: string }>(work: Work<Row>): Promise<Loop> {
@@ -78,12 +78,12 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
     }
   }
 
-  const heartbeat = setInterval(() => {
+  const renewal = setInterval(() => {
     if (underWay.size === 0) return;
     renewClaims(work.table, [...new Set(underWay.values())]).catch((error: unknown) =>
       log().warn({ err: error, table: work.table.name }, "cannot renew claims"),
     );
-  }, HEARTBEAT_MS);
+  }, RENEW_MS);
 
   await listen(work.channel, announce);
   const cycling = cycle();
@@ -93,7 +93,7 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
       announce();
       await cycling;
       await Promise.all(underWay.keys());
-      clearInterval(heartbeat);
+      clearInterval(renewal);
     },
   };
 }

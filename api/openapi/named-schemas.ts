@@ -90,7 +90,7 @@ export const namedSchemas = {
 
 type Named = Record<string, ApiSchema>;
 
-/** The document's own generator registers by name only schemas created after its own loading, so the schemas are wrapped in a response. */
+/** The generator names only schemas that were created after it was loaded. Ours may be older, so each is wrapped in a response. */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
   for (const [name, schema] of Object.entries(schemas)) {

@@ -46,7 +46,7 @@ type NavMenuProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** Needs the path as `key`, so that each navigation closes the menu. */
+/** Each navigation closes the menu, because React creates an element again when its `key` changes. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
   const current = pages.find((page) => isCurrentAt(path, page));

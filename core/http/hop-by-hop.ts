@@ -6,7 +6,7 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...["proxy-authenticate", "proxy-authorization"],
 ]);
 
-/** Returns names in lower case. A pattern with spaces would backtrack (S138). */
+/** Returns names in lower case. Splitting with a pattern such as `\s*,\s*` would backtrack (S138). */
 export const connectionNames = (connection: string): string[] =>
   connection
     .toLowerCase()
@@ -14,8 +14,8 @@ export const connectionNames = (connection: string): string[] =>
     .map((name) => name.trim());
 
 /**
- * RFC 9110 §7.6.1. `Content-Length` stays even if `Connection` names it, because Node would send the body of a GET without it as
- * the next request on the connection (S137).
+ * RFC 9110 §7.6.1. `Content-Length` stays even if `Connection` names it. Without it, Node would send the body of a GET unframed, and
+ * the receiver would take the body for the connection's next request (S137).
  */
 export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const named = new Set(connectionNames(String(headers.connection ?? "")));

@@ -35,7 +35,7 @@ export function watchEngine(provider: Provider): void {
   provider.on("backchannel.error", (_ctx, error, client) =>
     log().error({ err: error, clientId: client.clientId }, "a logout notice could not be queued"),
   );
-  provider.on("authorization.error", neverRedirectUnopened);
+  provider.on("authorization.error", neverRedirectUnresolved);
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.use(captureFailure);
@@ -45,10 +45,10 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/** Errors are shown on a page, because the redirect URI of an unopened request is unknown or must not be revealed. */
-function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
-  const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
-  if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
+/** If `request_uri` cannot be resolved, the error is shown on a page: the redirect URI is unknown or must not be revealed. */
+function neverRedirectUnresolved({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
+  const isUnresolved = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
+  if (isUnresolved && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
 }
 
 const failures = new WeakMap<ServerResponse, unknown>();
@@ -163,7 +163,7 @@ function isProofMissing(ctx: KoaContextWithOIDC): boolean {
 
 function notAllowed(path: string, description: string): string {
   if (path !== protocolRoutes.device_authorization) return description;
-  return `this app may not use the device flow; its owner can enable it in the app's settings or, without settings here, list ${DEVICE_CODE_GRANT} in grant_types`;
+  return `this app may not use the device flow; its owner can enable it in the app's settings; an app without settings on this service has to list ${DEVICE_CODE_GRANT} in grant_types`;
 }
 
 function isTokenBody(body: unknown): body is { token_type: string } {

@@ -107,7 +107,7 @@ it("runs on each installed Node", () => {
   }
 });
 
-it("has types that compile as resolved by bundlers and, with declarations checked, by Node", {
+it("has types that compile with the module resolution of bundlers and with that of Node", {
   timeout: 60_000,
 }, () => {
   writeFileSync(

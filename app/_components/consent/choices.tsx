@@ -145,7 +145,7 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
 }
 
 function BlockedRow({ organization, clientId }: OrganizationRowProps) {
-  const { name, fullName, avatarId, refusal, isRequested } = organization;
+  const { name, fullName, avatarId, refusal, isApprovalRequested } = organization;
   if (refusal === null) return null;
   return (
     <li className="flex items-center gap-3 rounded-control border border-line border-dashed bg-sunken px-3 py-2">
@@ -155,8 +155,8 @@ function BlockedRow({ organization, clientId }: OrganizationRowProps) {
         <Role role={organization.role} />
         <span className="block text-small">
           {[detailOf(organization), `It ${refusalSentences[refusal]}.`].filter(Boolean).join(" · ")}{" "}
-          {refusal === "not_approved" && isRequested && "You have asked its administrators."}
-          {refusal === "not_approved" && !isRequested && (
+          {refusal === "not_approved" && isApprovalRequested && "You have asked its administrators."}
+          {refusal === "not_approved" && !isApprovalRequested && (
             <Link
               prefetch={false}
               target="_blank"

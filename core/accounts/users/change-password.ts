@@ -71,7 +71,7 @@ export async function setPassword(actor: Person, input: { newPassword: string },
 const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
-/** Without an account, the response and its time are the same (S115). The email never goes to the typed address. */
+/** Without an account, the response and its time are the same (S115). The email goes to the stored spelling of the address. */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
   const { canonical } = parseEmailAddress(input.email);
   await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);

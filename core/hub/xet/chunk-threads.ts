@@ -121,8 +121,8 @@ class ChunkJob {
     this.#isOpen = false;
     this.#thread.jobs -= 1;
     if (this.#thread.jobs === 0) this.#thread.worker.unref();
-    // Without further steps, the thread forgets the job.
     this.#thread.waiting.delete(this.#id);
+    // A message without a step makes the thread forget the job.
     this.#thread.worker.postMessage({ id: this.#id } satisfies Question);
     if (!this.#isWorking && spare.length < SPARE_MAX) spare.push(this.#buffer);
   }

@@ -235,7 +235,9 @@ describe("asking for an app", () => {
       total: 1,
       items: [{ clientId, requestCount: 2, askedBy: at.person.username, isAdmitted: false, decision: null }],
     });
-    expect((await openQuestion(at)).request.organizations).toMatchObject([{ isRequested: true, refusal: "not_approved" }]);
+    expect((await openQuestion(at)).request.organizations).toMatchObject([
+      { isApprovalRequested: true, refusal: "not_approved" },
+    ]);
 
     await decideApp(organization.admin, organization.id, { clientId, decision: "approved" }, noOrigin);
     expect(await db().organizationAppRequest.count({ where: { orgId: organization.id } })).toBe(0);

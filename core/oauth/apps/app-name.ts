@@ -56,7 +56,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// A letter is looked up as written before its small form, because some capitals do not resemble their small form.
+// A letter is looked up first as it is written, then in lower case, because some capitals do not resemble their lower-case letters.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

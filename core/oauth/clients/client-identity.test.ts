@@ -62,7 +62,7 @@ describe("S29 a later request", () => {
     "https://127.0.0.1/cb",
     "com.example.app:/cb",
     "exampleapp://cb",
-  ])("S29 of a public app that receives within the device is asked about each time: %s", async (redirect_uri) => {
+  ])("S29 of a public app whose redirect URI is on the user's device is asked about each time: %s", async (redirect_uri) => {
     const at = await prepare(world, { redirectUris: [redirect_uri, REDIRECT_URI] });
     await agree(at, { redirect_uri });
     expect(await ask(at, { redirect_uri })).toMatchObject(asks);
@@ -171,7 +171,7 @@ describe("S36 an app that has changed since the consent", () => {
     expect((await world.userinfo(tokens.access_token)).status).toBe(200);
   });
 
-  test("S36 S54 sign-ins for a service that the new question does not name end", async () => {
+  test("S36 S54 sign-ins end if the new question does not name their service", async () => {
     const at = await agreed();
     const identifier = `https://${newId()}.example`;
     await addResourceServer(operatorCommand, { identifier, name: "Harbour", scopes: ["read-repos"] }, noOrigin);

@@ -16,7 +16,7 @@ export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
 
-/** Throws without keys: an error page would otherwise keep removed keys valid for as long as its caching allows (S73). */
+/** Throws if the response has no keys, because the engine would keep the old ones for the `max-age` of an error page (S73). */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
   if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");

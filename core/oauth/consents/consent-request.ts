@@ -18,9 +18,7 @@ export type ConsentRequest = {
   app: RequestingApp;
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /**
-   * Requested organizations come first. Among them and the others, ticked ones come first, and those that refuse the app last.
-   */
+  /** Those of `orgIds` come first. Within both groups, ticked ones come first, and those that refuse the app last. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
@@ -78,7 +76,9 @@ export type RequestedOrganization = {
   avatarId: string | null;
   role: OrganizationRole;
   refusal: AppRefusal | null;
-  isRequested: boolean;
+  /** Whether the user has asked the administrators to approve the app. */
+  isApprovalRequested: boolean;
+  /** Whether `orgIds` names it. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;
@@ -128,7 +128,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
     isRedirectToOtherHost: app.documentHost !== null && isOtherHost(redirectUri, app.documentHost),
     isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
-    // A device always gets a refresh token.
+    // A device gets a refresh token without asking for one.
     isOffline:
       asked.includes(OFFLINE_ACCESS) ||
       app.isRefreshAllowed ||
@@ -206,12 +206,12 @@ async function readOrganizations(
   return memberships
     .map(({ org, role }) => {
       const refusal = refusals.get(org.id) ?? null;
-      const isRequested = requests.some(({ orgId }) => orgId === org.id);
+      const isApprovalRequested = requests.some(({ orgId }) => orgId === org.id);
       const isAskedFor = askedFor.includes(org.id);
       const isAlreadyGranted = earlier !== undefined && (earlier.isAllOrgs || earlier.orgIds.includes(org.id));
       const isDeclined = earlier?.declinedOrgIds.includes(org.id) ?? false;
       const isTicked = refusal === null && (isAlreadyGranted || (isAskedFor && !isDeclined));
-      return { ...org, role: role as OrganizationRole, refusal, isRequested, isAskedFor, isAlreadyGranted, isTicked };
+      return { ...org, role: role as OrganizationRole, refusal, isApprovalRequested, isAskedFor, isAlreadyGranted, isTicked };
     })
     .sort(
       (a, b) =>

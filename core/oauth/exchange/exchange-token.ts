@@ -123,8 +123,7 @@ function requireMember({ subject }: Exchange): Subject {
 
 /**
  * See S93, S94.
- * @throws ExchangeRefusal `invalid_target` for another resource (rule 4 of
- * docs/specification/organizations-and-tokens.md#token-exchange, RFC 8693 §2.2.2)
+ * @throws ExchangeRefusal `invalid_target` for another resource (RFC 8693 §2.2.2)
  */
 function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange): string[] {
   if (targets.some((target) => target !== apiAudience())) {

@@ -17,7 +17,7 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** The errors of this service. All others are mistakes in the app's request. */
+/** Faults of this service. They have the same page at sign-out. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {

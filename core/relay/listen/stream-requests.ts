@@ -18,9 +18,9 @@ const takeSlot = streamSlots({
   retryAfterSeconds: 15,
 });
 
-const HEARTBEAT_MS = 5_000;
-/** A client that has not read this many heartbeats counts as gone. */
-const STALLED_BEATS = 12;
+const PING_MS = 5_000;
+/** A client that has not read this many pings counts as gone. */
+const UNREAD_PINGS_MAX = 12;
 export const CONCURRENCY_MAX = 64;
 
 type RequestStream = {
@@ -34,12 +34,12 @@ type RequestStream = {
   signal: AbortSignal;
   /** @returns the current headers, or undefined if the delivery may no longer be handed over */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
-  heartbeatMs?: number;
+  pingMs?: number;
 };
 
 /** The stream ends when the user may no longer listen. The client then reconnects and learns why. */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
-  const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
+  const { actorNow, userId, name, listenerId, signal, pingMs = PING_MS } = options;
   let reach: ListenerReach;
   const mayListen = async (): Promise<Actor> => {
     const actor = await actorNow();
@@ -78,7 +78,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   async function close(): Promise<void> {
     if (isClosed) return;
     isClosed = true;
-    clearInterval(beating);
+    clearInterval(pinging);
     leave();
     release();
     wake();
@@ -93,17 +93,17 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
-  const beating = setInterval(() => {
+  const pinging = setInterval(() => {
     // `pull` is not called for a client that has stopped reading, so this timer wakes or ends the stream.
-    if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
+    if (Date.now() - readAt > UNREAD_PINGS_MAX * pingMs) void close();
     else wake();
-  }, heartbeatMs / 2).unref();
+  }, pingMs / 2).unref();
   signal.addEventListener("abort", () => void close(), { once: true });
   if (signal.aborted) await close();
 
   async function next(): Promise<string | null> {
     while (!isClosed && !isOver) {
-      if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
+      if (isChanged || Date.now() - renewedAt >= pingMs) {
         isChanged = false;
         const state = await checkState();
         isOver = state !== "listening";

@@ -58,7 +58,7 @@ export class SpaceHost {
     const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
     if (!row) return;
     const run = { repoId, claimId, generation: row.generation, restarts: row.restarts, party: row.party };
-    // When a disabled user is enabled again, the next request wakes the Space.
+    // The repository is not found while its owner is disabled. Afterwards, a request wakes the Space.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {
       log().error({ repoId }, "gave up on a Space: each worker that ran it was lost");

@@ -16,12 +16,12 @@ beforeAll(async () => {
 const URL_OF_HOOK = "http://127.0.0.1:9/";
 const announce = (webhookId: string) => pool().query("select pg_notify($1, $2)", [ACTIVITY_CHANNEL, webhookId]);
 
-it("S135 a live view ends as soon as the webhook may no longer be read, and sends heartbeats until then", async () => {
+it("S135 a live view ends as soon as the webhook may no longer be read, and sends pings until then", async () => {
   const grace = await signedInPerson("grace");
   const organization = await organizationOf(ada, [[grace, "admin"]]);
   const webhookId = await webhookTo({ url: URL_OF_HOOK, ownerId: organization.id, ownerKind: "organization" });
   const signal = new AbortController().signal;
-  const stream = await streamActivity({ actorNow: async () => grace.actor, webhookId, signal, heartbeatMs: 40 });
+  const stream = await streamActivity({ actorNow: async () => grace.actor, webhookId, signal, pingMs: 40 });
   let text = "";
   let isOver = false;
   const reading = (async () => {
@@ -58,7 +58,7 @@ it("followers get all changes, including late retries; a slow one keeps only the
   await queueDeliveries(webhookId, { count: 120, dueIn: 3_600 });
   const { tail } = await listDeliveries(ada.actor, webhookId);
   const leave = new AbortController();
-  const follow = () => followActivity(webhookId, { signal: AbortSignal.any([leave.signal, signal]), heartbeatMs: 60_000 });
+  const follow = () => followActivity(webhookId, { signal: AbortSignal.any([leave.signal, signal]), pingMs: 60_000 });
   const [slow, quick] = [follow(), follow()];
   const first = nextOf(slow);
   const firstOfQuick = nextOf(quick);
@@ -83,20 +83,20 @@ it("followers get all changes, including late retries; a slow one keeps only the
 
   const beforeLate = Date.now();
   const [late = ""] = await queueDeliveries(webhookId, { dueIn: 3_600 });
-  const again = followActivity(webhookId, { after: tail, signal, heartbeatMs: 60_000 });
+  const again = followActivity(webhookId, { after: tail, signal, pingMs: 60_000 });
   expect(await nextOf(again)).toMatchObject({ isReset: true });
   await again.return();
   // A time is read as ten seconds earlier, for deliveries that commit late.
   const since = followActivity(webhookId, { after: String(beforeLate + 10_000), signal });
   expect((await nextOf(since)).deliveries).toEqual([expect.objectContaining({ id: late })]);
   await since.return();
-  const none = followActivity(webhookId, { after: "x'", signal, heartbeatMs: 10 });
-  expect((await none.next()).value).toBe("heartbeat");
+  const none = followActivity(webhookId, { after: "x'", signal, pingMs: 10 });
+  expect((await none.next()).value).toBe("ping");
   await none.return();
 });
 
 async function nextOf(news: ReturnType<typeof followActivity>) {
   const { value } = await news.next();
-  if (!value || value === "heartbeat") throw new Error("nothing happened");
+  if (!value || value === "ping") throw new Error("nothing happened");
   return value;
 }

@@ -14,7 +14,7 @@ export const EVENT_STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-const HEARTBEAT_MS = 15_000;
+const PING_MS = 15_000;
 
 /** The limit for one user in one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
@@ -22,7 +22,7 @@ const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,
   inAll: 2_000,
   sentence: "Too many live views are open. Close one of them, or try again later.",
-  retryAfterSeconds: HEARTBEAT_MS / 1_000,
+  retryAfterSeconds: PING_MS / 1_000,
 });
 
 /** After this time, the actor is checked again before anything is sent. */
@@ -35,22 +35,22 @@ type ActivityStream = {
   ownerId?: string | undefined;
   after?: string | undefined;
   signal: AbortSignal;
-  heartbeatMs?: number;
+  pingMs?: number;
 };
 
 /** The stream ends when the webhook may no longer be read. The client then reconnects and learns why. */
 export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
-  const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
+  const { actorNow, webhookId, ownerId, after, signal, pingMs = PING_MS } = request;
   let actor = await actorNow();
   await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
   const release = takeSlot(actorId(actor) ?? "operator");
   const ended = new AbortController();
-  const events = followActivity(webhookId, { after, signal: AbortSignal.any([signal, ended.signal]), heartbeatMs });
+  const events = followActivity(webhookId, { after, signal: AbortSignal.any([signal, ended.signal]), pingMs });
   const encoder = new TextEncoder();
   let askedAt = Date.now();
 
   async function mayStay(): Promise<boolean> {
-    if (Date.now() - askedAt < Math.min(TRUST_MS, heartbeatMs)) return true;
+    if (Date.now() - askedAt < Math.min(TRUST_MS, pingMs)) return true;
     try {
       actor = await actorNow();
       await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
@@ -93,7 +93,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
           await close();
           return controller.close();
         }
-        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : toMessages(await visible(value))));
+        controller.enqueue(encoder.encode(value === "ping" ? ":\n\n" : toMessages(await visible(value))));
       },
       cancel: close,
     },
@@ -124,14 +124,14 @@ const PENDING_MAX = 500;
 type FollowActivity = {
   after?: string | undefined;
   signal: AbortSignal;
-  heartbeatMs?: number;
+  pingMs?: number;
 };
 
-/** A delivery may be reported several times. The caller must check access, also at each heartbeat. */
+/** A delivery may be reported several times. The caller must check access, also at each ping. */
 export async function* followActivity(
   webhookId: string,
-  { after, signal, heartbeatMs = HEARTBEAT_MS }: FollowActivity,
-): AsyncGenerator<ActivityNews | "heartbeat", void, undefined> {
+  { after, signal, pingMs = PING_MS }: FollowActivity,
+): AsyncGenerator<ActivityNews | "ping", void, undefined> {
   const pending = new Pending();
   const { feed, leave } = await joinFeed(webhookId, (news) => pending.add(news));
   try {
@@ -140,9 +140,9 @@ export async function* followActivity(
     while (!signal.aborted) {
       const news = pending.take();
       if (news) yield news;
-      else if (!(await pending.wait(heartbeatMs, signal)) && !signal.aborted) {
+      else if (!(await pending.wait(pingMs, signal)) && !signal.aborted) {
         recheckFeed(webhookId);
-        yield "heartbeat";
+        yield "ping";
       }
     }
   } finally {

@@ -9,7 +9,7 @@ import { publishAttempt, sendDelivery } from "./send-delivery.ts";
 import { DeliverySlots, type Limits, ratingShown, SLOW_MS } from "./slots.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
-const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
+const RENEW_MS = (LEASE_SECONDS / 4) * 1_000;
 const LEASE_PAUSE_MS = 20;
 const TICK_MS = 500;
 /** No more events are leased while this many results wait to be recorded. */
@@ -45,7 +45,7 @@ export class DeliveryEngine {
   start(): void {
     this.#events.start();
     this.#queue.start();
-    this.#timers = [setInterval(() => this.#renew(), HEARTBEAT_MS), setInterval(() => this.#tick(), TICK_MS)];
+    this.#timers = [setInterval(() => this.#renew(), RENEW_MS), setInterval(() => this.#tick(), TICK_MS)];
   }
 
   announce(): void {
@@ -75,7 +75,7 @@ export class DeliveryEngine {
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
       const isBegun = part.part === "begun";
       if (isBegun && performance.now() < this.#lookForBegunAt) continue;
-      // Further pages of an event go through the queue and need no slots.
+      // Deliveries of a begun event go through the queue and need no slots.
       const limit = isBegun ? part.limit : Math.min(part.limit, this.#slots.freeForEvents());
       if (limit === 0 || this.#recorder.size > UNRECORDED_MAX) {
         this.#isEventRoomWanted = true;
@@ -150,7 +150,7 @@ export class DeliveryEngine {
       (error: unknown) => {
         log().error(
           { err: error, deliveryId: delivery.id },
-          "a delivery failed because of a bug in this service; its claim will expire",
+          "a delivery failed because of a bug in this service; it will be tried again",
         );
         this.#sentAt.delete(delivery);
         this.#slots.endSending(delivery, null);

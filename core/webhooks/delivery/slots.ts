@@ -1,7 +1,7 @@
 import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** One worker's limits (S128). A quarter of the slots is for targets that answer quickly. An owner never takes the last slot. */
+/** One worker's limits (S128). A quarter of the slots is for targets that answer quickly. An owner gets at most half. */
 export type Limits = {
   /** Each delivery holds up to 64 KiB of a response in memory. */
   total: number;

@@ -13,11 +13,12 @@ import { eventPool } from "../delivery/delivery-pool.ts";
 import { targetHost } from "../target-host.ts";
 import { type DisabledReason, lanes } from "../vocabulary.ts";
 import { leaseQuery } from "./lease-query.ts";
-import { excessOfOthers, keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
+import { excessBesides, keptOverLimit, overLimit, type Triggers } from "./over-limit.ts";
 
 export const EVENTS_MAX = 64;
 const PAGE = 64;
 
+/** A begun event has more watchers than a page, and its first page is done. A fresh event has no deliveries yet. */
 export type Part = { part: "fresh" | "begun"; limit: number; page: number };
 
 export const parts: readonly Part[] = [
@@ -63,7 +64,7 @@ export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEv
   );
   for (const [webhookId, counts] of counted) {
     const excess = overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay);
-    const others = counts.rateLimited + excessOfOthers(excess, counts, triggersPerDay);
+    const others = counts.rateLimited + excessBesides(excess, counts, triggersPerDay);
     const room = Math.max(0, keptOverLimit(triggersPerDay) - others);
     for (const { delivery, hour, isByOutsider } of excess.slice(0, room)) over.set(delivery, { hour, isByOutsider });
     for (const { delivery, hour, isByOutsider } of excess.slice(room)) {

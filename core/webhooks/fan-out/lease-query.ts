@@ -9,7 +9,6 @@ type Part = "fresh" | "begun";
 
 type Lease = {
   claimId: string;
-  /** `begun` is an event with more watchers than a page has, continued at the cursor. */
   part: Part;
   limit: number;
   after: string;

@@ -36,7 +36,7 @@ const HEADS_READ_AHEAD = 4;
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
-const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
+const RENEW_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 export type RefUpdateNote = {
   id: string;
@@ -72,7 +72,7 @@ export async function changeRefs(
     asked,
     repo.lfsRemovedAt,
   );
-  const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
+  const renewal = setInterval(() => void renew(note.id), RENEW_MS);
   try {
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
@@ -90,7 +90,7 @@ export async function changeRefs(
     const effects = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
     return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, effects)));
   } finally {
-    clearInterval(heartbeat);
+    clearInterval(renewal);
   }
 }
 

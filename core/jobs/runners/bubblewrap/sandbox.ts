@@ -85,12 +85,12 @@ async function allowGroupToEnter(path: string, gid: number): Promise<void> {
 
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
-const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
+const FORWARDER = `${NETWORK_DIRECTORY}/forwarder.mjs`;
 
 async function openNetwork(task: Task, directory: string): Promise<EgressProxy> {
   const network = join(directory, NETWORK);
   await mkdir(network, { mode: 0o755 });
-  await copyFile(sourcePath("core/jobs/runners/bubblewrap/relay.mjs"), join(network, "relay.mjs"));
+  await copyFile(sourcePath("core/jobs/runners/bubblewrap/forwarder.mjs"), join(network, "forwarder.mjs"));
   return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
@@ -106,9 +106,9 @@ function startScript({ environment, payload, network }: Task): string {
     ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`);
-  // The relay starts before the environment is set, and is not a child of the command.
-  const relay = `(exec node ${RELAY} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
-  return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${relay}` : ""}${lines.join("")}exec "$@"\n`;
+  // The forwarder starts before the environment is set, and is not a child of the command.
+  const forwarder = `(exec node ${FORWARDER} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
+  return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${forwarder}` : ""}${lines.join("")}exec "$@"\n`;
 }
 
 const writableBy = ({ filesDirectory }: Task): string[] => ["/tmp", "/dev/shm", ...(filesDirectory ? [] : [WORKING_DIRECTORY])];

@@ -24,7 +24,7 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * A link is a container beside the task's container. The link's relay passes the task's connections to this worker, which decides
+ * A link is a container beside the task's container. The link's forwarder passes the task's connections to this worker, which decides
  * which addresses are reached.
  * @param options of the link's container
  */
@@ -34,11 +34,11 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     ...(task.network ? [`${EGRESS}=${PROXY_PORT}`] : []),
     ...sockets.map((name) => `${name}=${SOCKET_DIRECTORY}/${name}`),
   ];
-  const relay = await readFile(sourcePath("core/jobs/runners/docker/relay.mjs"), "utf8");
+  const forwarder = await readFile(sourcePath("core/jobs/runners/docker/forwarder.mjs"), "utf8");
   const container = await engine.createContainer({
     ...options,
     Entrypoint: ["node", "--input-type=module", "--max-old-space-size=64"],
-    Cmd: ["--eval", relay, ...endpoints],
+    Cmd: ["--eval", forwarder, ...endpoints],
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
@@ -55,7 +55,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     session = begun;
     begun.on("error", () => begun.destroy()).once("remoteSettings", () => ready.resolve());
     begun.once("close", () => {
-      ready.reject(new Error("the relay ended"));
+      ready.reject(new Error("the forwarder ended"));
       closed.resolve();
     });
   });
@@ -94,7 +94,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   void proxy?.cutOff.then(close);
   try {
     await container.start();
-    const late = setTimeout(() => ready.reject(new Error("the relay did not begin")), READY_MS);
+    const late = setTimeout(() => ready.reject(new Error("the forwarder did not begin")), READY_MS);
     await ready.promise.finally(() => clearTimeout(late));
   } catch (error) {
     close();

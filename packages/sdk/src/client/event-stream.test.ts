@@ -63,15 +63,15 @@ describe("events", () => {
     ]);
   });
 
-  test("without an end are given up; heartbeats are not events", () => {
+  test("without an end are given up; pings are not events", () => {
     const parser = new EventStreamParser();
     const piece = `data: ${"x".repeat(1024 * 1024)}\n`;
     const push = () => {
       for (let n = 0; n < 100; n += 1) for (const _ of parser.push(piece)) expect.unreachable("there is no end");
     };
     expect(push).toThrow(expect.objectContaining({ name: "ApiError", code: "unexpected_answer" }));
-    const beating = new EventStreamParser();
-    const beat = `:${" ".repeat(1024 * 1024)}\n\n`;
-    for (let n = 0; n < 100; n += 1) expect([...beating.push(beat)]).toEqual([]);
+    const pinging = new EventStreamParser();
+    const ping = `:${" ".repeat(1024 * 1024)}\n\n`;
+    for (let n = 0; n < 100; n += 1) expect([...pinging.push(ping)]).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ export type StreamOptions = {
   signal?: AbortSignal | undefined;
   lastEventId?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** The time without any data, even a heartbeat, after which the stream counts as lost, in milliseconds. Default 60,000. */
+  /** The time without any data, even a ping, after which the stream counts as lost, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
 };
 

@@ -31,7 +31,7 @@ export type ListenOptions = {
   onError?: ((error: unknown, request: RelayedRequest) => void) | undefined;
 };
 
-/** After this time without data the connection counts as lost. The service sends a heartbeat every five seconds. */
+/** After this time without data the connection counts as lost. The service sends a ping every five seconds. */
 const IDLE_MS = 20_000;
 const RENEW_AGAIN_MS = 60_000;
 const RENEW_LATEST_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 /**
- * Plain JavaScript on Node's own modules, because the container contains no other code of this service. Usage: node relay.mjs
- * <name>=<port or path> [...]
+ * Runs in the link's container (link.ts), which contains no other code of this service. Passes each connection to an endpoint
+ * `<name>=<port or path>` on to the worker.
  */
 import { chmodSync } from "node:fs";
 import { connect } from "node:http2";
