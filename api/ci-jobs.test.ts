@@ -277,8 +277,10 @@ describe("the publishers that a repository trusts", () => {
     await addPublisher(ada.actor, { repo: nameOf(kept) }, { preset: "gitlab", values }, from);
     const job = { project_path: "group/kite", ref: "main", ref_type: "branch", ref_path: "refs/heads/main" };
     const tag = { ref_type: "tag", ref_path: "refs/tags/main" };
-    const mergeRequest = { ref_path: "refs/merge-requests/1/head" };
-    const answers = await Promise.all([tag, mergeRequest, {}].map((other) => ask(kept.fullName, { ...job, ...other })));
+    // GitLab sends the source branch, also that of a fork.
+    const mergeRequest = { pipeline_source: "merge_request_event" };
+    const push = { pipeline_source: "push" };
+    const answers = await Promise.all([tag, mergeRequest, push].map((other) => ask(kept.fullName, { ...job, ...other })));
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 200]);
   });
 
@@ -302,9 +304,15 @@ describe("the publishers that a repository trusts", () => {
       issuer: "https://gitlab.com",
       claims: { project_path: "group/kite", ref_path: "refs/heads/main" },
     });
-    expect(await add("circleci", { circleciOrgId: uuid.toUpperCase(), circleciProjectId: uuid })).toMatchObject({
+    const circle = { circleciOrgId: uuid.toUpperCase(), circleciProjectId: uuid, vcsOrigin: "github.com/octo/kite" };
+    expect(await add("circleci", { ...circle, vcsRef: "refs/heads/main" })).toMatchObject({
       issuer: `https://oidc.circleci.com/org/${uuid}`,
-      claims: { "oidc.circleci.com/project-id": uuid, "oidc.circleci.com/ssh-rerun": "false" },
+      claims: {
+        "oidc.circleci.com/project-id": uuid,
+        "oidc.circleci.com/ssh-rerun": "false",
+        "oidc.circleci.com/vcs-origin": "github.com/octo/kite",
+        "oidc.circleci.com/vcs-ref": "refs/heads/main",
+      },
     });
     expect(await add("bitbucket", { workspace: "octo", repositoryUuid: uuid })).toMatchObject({
       issuer: "https://api.bitbucket.org/2.0/workspaces/octo/pipelines-config/identity/oidc",
@@ -323,6 +331,7 @@ describe("the publishers that a repository trusts", () => {
       ["gitlab", { projectPath: "group/kite", gitlabUrl: "http://gitlab.example" }, "gitlabUrl"],
       ["gitlab", { projectPath: "group/kite", gitlabRef: "main" }, "gitlabRef"],
       ["circleci", { circleciOrgId: "octo", circleciProjectId: uuid }, "circleciOrgId"],
+      ["circleci", { circleciOrgId: uuid, circleciProjectId: uuid, vcsRef: "refs/heads/main" }, "vcsOrigin"],
       ["bitbucket", { workspace: "octo/team", repositoryUuid: uuid }, "workspace"],
       ["jenkins", {}, "preset"],
       ["__proto__", {}, "preset"],

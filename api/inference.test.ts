@@ -6,6 +6,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { setAllowance } from "#core/inference/metering/allowance.ts";
 import { setRates } from "#core/inference/metering/rates.ts";
 import { readUsage } from "#core/inference/metering/read-usage.ts";
@@ -213,6 +214,17 @@ test("S137 an answer uses up the allowance even if nobody reads it: it is too la
   const late = await failure(clientOf(caller.accessToken).chat.completions.create(chat()));
   expect(late).toMatchObject({ status: 504, code: "upstream_timeout" });
   expect((await used()).completionTokens).toBeGreaterThanOrEqual(before + 100);
+});
+
+test("S137 a response for which this service has no room uses up no more than it can have taken", async () => {
+  const caller = await someCaller("inference-api");
+  upstream.answers((_req, res, { model }) => json(res, { model, choices: [{ message: { content: "x".repeat(100 * 1024) } }] }));
+  const release = bodyBudget.take(256 * 1024 ** 2 - 1, { key: "somebody else", isAnonymous: false });
+  const refused = await failure(clientOf(caller.accessToken).chat.completions.create(chat())).finally(release);
+  expect(refused.status).toBe(503);
+  const { completionTokens = 0 } = (await lineOf(caller)) ?? {};
+  expect(completionTokens).toBeGreaterThanOrEqual(100);
+  expect(completionTokens).toBeLessThan(10_000);
 });
 
 test("S137 a value other than true does not start a stream, whose usage would not be reported", async () => {

@@ -2,8 +2,15 @@ import type { Claims } from "./preset.ts";
 
 /** Inexact numbers never match, because rounding must not make two IDs equal. */
 export function differingClaim(wanted: Claims, token: Readonly<Record<string, unknown>>): string | undefined {
-  return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
+  return Object.keys(wanted).find((name) => isAmbiguous(token, name) || textOfClaim(token, name) !== wanted[name]);
 }
+
+/**
+ * For a merge request, GitLab sends the source branch as `ref_path`, which may be that of a fork, or be merged with what anybody put
+ * into the target branch.
+ */
+export const isAmbiguous = (token: Readonly<Record<string, unknown>>, name: string): boolean =>
+  name === "ref_path" && token.pipeline_source === "merge_request_event";
 
 /** A publisher without required claims trusts no token. */
 export function hasRequiredClaims(

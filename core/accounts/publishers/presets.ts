@@ -110,7 +110,7 @@ const gitlab: Preset = {
     {
       name: "gitlabRef",
       label: "Branch or tag",
-      hint: "Only pipelines of this ref. If empty, pipelines of every branch, tag and merge request.",
+      hint: "Only pipelines of this ref, without merge requests. If empty, pipelines of every branch, tag and merge request.",
       placeholder: "refs/heads/main",
       shape: REF,
       problem: "Enter the full ref, such as refs/heads/main or refs/tags/v1.",
@@ -145,7 +145,7 @@ const gitlab: Preset = {
       issuer: (gitlabUrl ?? "https://gitlab.com").replace(/(?<!\/)\/+$/, ""),
       claims: {
         project_path: projectPath,
-        // `ref` lacks the kind: a tag, or a branch of a fork with a merge request, may have the same name.
+        // A tag may have the same `ref`.
         ...(gitlabRef && { ref_path: gitlabRef }),
         ...(gitlabEnvironment && { environment: gitlabEnvironment }),
         ...(projectId && { project_id: projectId }),
@@ -179,21 +179,33 @@ const circleci: Preset = {
       problem: "Enter the ID from CircleCI, such as 6a1b2c3d-4e5f-6789-abcd-ef0123456789.",
     },
     {
+      name: "vcsOrigin",
+      label: "Repository",
+      hint: "Only pipelines of this repository. If empty, also those of its forks, if CircleCI passes secrets to them.",
+      placeholder: "github.com/octo-org/octo-repo",
+      shape: /^[\w.-]+(\/[\w.~-]+)+$/,
+      problem: "Enter the repository's host and path without https://, such as github.com/octo-org/octo-repo.",
+    },
+    {
       name: "vcsRef",
       label: "Branch or tag",
-      hint: "Only pipelines of this ref.",
+      hint: "Only pipelines of this ref. Enter the repository as well.",
       placeholder: "refs/heads/main",
       shape: REF,
       problem: "Enter the full ref, such as refs/heads/main.",
     },
   ],
-  read({ circleciOrgId = "", circleciProjectId = "", vcsRef }) {
+  read({ circleciOrgId = "", circleciProjectId = "", vcsOrigin, vcsRef }) {
+    if (vcsRef && !vcsOrigin) {
+      throw invalidRequest("Enter the repository as well: a fork may have a branch of the same name.", "vcsOrigin");
+    }
     return {
       issuer: `https://oidc.circleci.com/org/${circleciOrgId.toLowerCase()}`,
       claims: {
         "oidc.circleci.com/project-id": circleciProjectId.toLowerCase(),
         // A user who reruns a job with SSH has access to its machine while it runs.
         "oidc.circleci.com/ssh-rerun": "false",
+        ...(vcsOrigin && { "oidc.circleci.com/vcs-origin": vcsOrigin }),
         ...(vcsRef && { "oidc.circleci.com/vcs-ref": vcsRef }),
       },
     };

@@ -74,11 +74,10 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     return { kind: "whole", json };
   } catch (error) {
     const failure = failureOfUpstream(model, error, signal);
+    const isSilent = isOf("upstream_timeout", failure) && counter.seconds() >= env().INFERENCE_IDLE_SECONDS;
+    const hasNoRoom = isOf("unavailable", failure);
     // Otherwise, a client could bypass its allowance: by leaving, or with an answer that takes too long or is too large.
-    if (signal.aborted || (isOf("upstream_timeout", failure) && counter.seconds() >= env().INFERENCE_IDLE_SECONDS))
-      counter.abandon();
-    // There was no room for the response here.
-    else if (isOf("unavailable", failure)) counter.refuse();
+    if (signal.aborted || isSilent || hasNoRoom) counter.abandon();
     await finish(counter.isBrokenOff ? counter.result() : undefined);
     throw failure;
   }

@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { differingClaim, hasRequiredClaims } from "#core/accounts/publishers/compare-claims.ts";
+import { differingClaim, hasRequiredClaims, isAmbiguous } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
 import { consumeThrottles, mayRecord, throttleKey } from "#core/accounts/throttle.ts";
 import { ENTRIES_WITH_TOKENS_PER_HOUR } from "#core/audit/hourly-allowance.ts";
@@ -87,6 +87,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
 /** Names the first claim that differs, from the configured claims and then from the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
+  if (name !== undefined && isAmbiguous(claims, name)) return "the pipeline is for a merge request, not of a branch or a tag";
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
   const id = differingClaim(pinned, claims);
   if (id === undefined) return "the publisher has no claims; add it again";
