@@ -72,7 +72,8 @@ describe("S137 a page stays small", { timeout: 120_000 }, () => {
     };
     await db().jobRun.createMany({ data: [id, other].map((id) => ({ ...run, id })) });
     await db().scheduledJob.create({ data: { ...both, id: newId(), schedule: "@yearly", isSuspended: true } });
-    for (const path of ["", `/${id}`, "/schedules"]) expect(await bytesOf(`/settings/jobs${path}`), path).toBeLessThan(2_000_000);
+    const paths = ["", `/${id}`, `/new?from=${id}`, `/schedules/new?from=${id}`, "/schedules"];
+    for (const path of paths) expect(await bytesOf(`/settings/jobs${path}`), path).toBeLessThan(2_000_000);
   });
 
   it("with many long responses to a webhook", async () => {

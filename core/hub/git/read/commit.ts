@@ -58,7 +58,7 @@ function dateOf(seconds: string | undefined): Date {
 
 /** A list of 250 full messages would be 16 MB for one small request, and in a page ten times as much (S137). */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
-const LISTED_MESSAGES_MAX_CHARACTERS = 256 * 1024;
+const LISTED_MESSAGES_MAX_CHARACTERS = 128 * 1024;
 
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
