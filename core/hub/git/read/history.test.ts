@@ -231,7 +231,7 @@ describe("readCommit", () => {
         .flatMap(({ hunks }) => hunks)
         .flatMap((hunk) => hunk.lines.map(({ text }) => text))
         .join("").length,
-    ).toBeLessThan(530_000);
+    ).toBeLessThan(270_000);
 
     const named = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${"<".repeat(2_000)}${at}`, { content: "x" }]));
     const names = (await readCommit(repo, await commitFiles([], named))).diff;

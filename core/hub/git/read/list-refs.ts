@@ -52,7 +52,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   for await (const lines of walkGitLines(directory, args)) {
     for (const line of lines) {
       const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => line.startsWith(kinds[one]));
-      if (!kind || refs[kind].length >= REFS_MAX) continue;
+      if (!kind || refs[kind].length >= REFS_MAX || left[kind] < 0) continue;
       const [ref, oid, type, size] = line.split("\0") as [string, string, string, string];
       // To find a tag's target, git has to read the whole tag (S137).
       if (type === "tag" && Number(size) <= TAG_MAX_BYTES) annotated.add(oid);
