@@ -21,8 +21,13 @@ export function CopyField({ label, value }: CopyFieldProps) {
   );
 }
 
+/** A URL may have a thousand slashes, and each part costs two elements (S137). */
+const PARTS_MAX = 50;
+
 export function UrlText({ children: url }: Readonly<{ children: string }>) {
-  return url.split(/(?<=\/)(?!\/)/).map((part, index) => (
+  const parts = url.split(/(?<=\/)(?!\/)/);
+  if (parts.length > PARTS_MAX) return url;
+  return parts.map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
     <Fragment key={index}>
       {index > 0 && <wbr />}

@@ -53,3 +53,17 @@ function PlainText({ text, maxCharacters }: Readonly<{ text: string; maxCharacte
     </div>
   );
 }
+
+/** For a README that is not Markdown. */
+export function PlainReadme({ text }: Readonly<{ text: string }>) {
+  const isCut = text.length > PLAIN_MAX_CHARACTERS;
+  return (
+    <div className="grid gap-3">
+      {isCut && <FormMessage>This file is long. Here is its beginning.</FormMessage>}
+      <pre className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">
+        {text.slice(0, PLAIN_MAX_CHARACTERS)}
+        {isCut && "…"}
+      </pre>
+    </div>
+  );
+}

@@ -5,7 +5,7 @@ import { redirect } from "next/navigation";
 import type { Person } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
 import { createCollection, deleteCollection, updateCollection } from "#core/hub/collections/change-collections.ts";
-import { type Collection, collectionPath } from "#core/hub/collections/collection.ts";
+import { type Collection, collectionPath, ITEMS_MAX } from "#core/hub/collections/collection.ts";
 import { findCollection } from "#core/hub/collections/find-collection.ts";
 import { addItem, removeItem, updateItem } from "#core/hub/collections/items.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
@@ -30,7 +30,7 @@ export const createCollectionAction = formAction(
     const { outcome, collection } = await createCollection(person, input, from);
     if (outcome === "exists")
       return { errors: { title: `${collection.owner.handle} already has a collection with this title. Choose another title.` } };
-    redirect(editCollectionPath(collection, "created"));
+    redirect(editCollectionPath(collection, { notice: "created" }));
   },
 );
 
@@ -38,7 +38,7 @@ export const updateCollectionAction = formAction(
   scope,
   { ...about, slug: text },
   async ({ person, input: { slug, ...changes }, from }) => {
-    redirect(editCollectionPath(await updateCollection(person, slug, changes, from), "saved"));
+    redirect(editCollectionPath(await updateCollection(person, slug, changes, from), { notice: "saved" }));
   },
 );
 
@@ -46,7 +46,7 @@ export const moveCollectionAction = formAction(
   scope,
   { slug: text, place: positionOf },
   async ({ person, input: { slug, place }, from }) => {
-    redirect(editCollectionPath(await updateCollection(person, slug, { position: place }, from), "placed"));
+    redirect(editCollectionPath(await updateCollection(person, slug, { position: place }, from), { notice: "placed" }));
   },
 );
 
@@ -58,7 +58,7 @@ export const deleteCollectionAction = formAction(scope, { slug: text }, async ({
 const item = { slug: text, type: typeOf, repo: ownerAndName, note: text };
 
 export const addItemAction = formAction(scope, item, async ({ person, input }) => {
-  redirect(editCollectionPath(await add(person, input), "added"));
+  redirect(editCollectionPath(await add(person, input), { notice: "added", position: ITEMS_MAX }));
 });
 
 export const addToCollectionAction = formAction(scope, item, async ({ person, input }) => {
@@ -88,17 +88,18 @@ export const updateItemAction = formAction(
     note: (form) => (form.has("note") ? form.text("note") : undefined),
   },
   async ({ person, input: { slug, item, position, note } }) => {
-    await updateItem(person, slug, item, {
+    const updated = await updateItem(person, slug, item, {
       ...(note !== undefined && { note }),
       ...(position !== "" && { position: Number(position) }),
     });
-    redirect(editCollectionPath(await findCollection(person, slug), position === "" ? "saved" : "moved"));
+    const notice = position === "" ? "saved" : "moved";
+    redirect(editCollectionPath(await findCollection(person, slug), { notice, position: updated.position }));
   },
 );
 
 export const removeItemAction = formAction(scope, { slug: text, item: text }, async ({ person, input }) => {
-  await removeItem(person, input.slug, input.item);
-  redirect(editCollectionPath(await findCollection(person, input.slug), "removed"));
+  const { position } = await removeItem(person, input.slug, input.item);
+  redirect(editCollectionPath(await findCollection(person, input.slug), { notice: "removed", position }));
 });
 
 /** core counts from zero, users from one. */

@@ -15,7 +15,7 @@ import { EmptyState, List } from "../list.tsx";
 import { Card, PageHeader } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, StageChip, stageWords } from "./run-facts.tsx";
+import { imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, StageChip, stageWords, startOfCommand } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Jobs" };
 
@@ -156,9 +156,9 @@ function RunRow({ run, path }: Readonly<{ run: Run; path: string }>) {
           prefetch={false}
           href={`${path}/${id}`}
           className="block truncate font-mono text-small after:absolute after:inset-0"
-          title={commandOf(spec)}
+          title={startOfCommand(spec)}
         >
-          {commandOf(spec)}
+          {startOfCommand(spec)}
         </Link>
         <div className="break-words text-muted text-small">
           {spec.labels.name ? `${spec.labels.name} · ` : ""}

@@ -21,12 +21,12 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);
   const path = jobListPath(context.home);
-  const { values, secretNames } = await startingValues(context, textOf(query.from));
+  const start = await startingValues(context, textOf(query.from));
   return (
     <PageColumn trail={[{ href: path, label: "Jobs" }]} title="New job">
       <RunnerNotice />
-      <SecretsLeftOut names={secretNames} />
-      <ActionForm action={runJobAction.bind(null, context.home)} values={values} label="New job">
+      <LeftOut {...start} />
+      <ActionForm action={runJobAction.bind(null, context.home)} values={start.values} label="New job">
         <JobFields />
         <FormButtons cancelHref={path}>Run job</FormButtons>
       </ActionForm>
@@ -34,30 +34,35 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   );
 }
 
-export async function startingValues(
-  { person, owner }: OwnerPage,
-  from: string,
-): Promise<{ values: FormValues; secretNames: readonly string[] }> {
+type Start = Readonly<{ values: FormValues; secretNames?: readonly string[]; isTooLong?: boolean }>;
+
+/** A page contains each value several times (S137). */
+const SPEC_MAX_CHARACTERS = 128 * 1024;
+
+export async function startingValues({ person, owner }: OwnerPage, from: string): Promise<Start> {
   const example = {
     ...{ source: "image", image: "debian", minutes: "30", flavor: flavors()[0]?.name },
     command: 'echo "Hello from job $JOB_ID"\nsleep 2\necho "It is $(date)"',
   };
-  if (!from) return { values: example, secretNames: [] };
+  if (!from) return { values: example };
   try {
     const { spec, secretNames } = await findRun(person, owner, from);
+    if (JSON.stringify(spec).length > SPEC_MAX_CHARACTERS) return { values: example, isTooLong: true };
     return { values: jobFormValues(spec), secretNames };
   } catch (error) {
-    if (isServiceError(error)) return { values: example, secretNames: [] };
+    if (isServiceError(error)) return { values: example };
     throw error;
   }
 }
 
-export function SecretsLeftOut({ names }: Readonly<{ names: readonly string[] }>) {
-  if (names.length === 0) return null;
+export function LeftOut({ secretNames = [], isTooLong }: Start) {
+  if (isTooLong)
+    return <FormMessage tone="warn">The original job is too long for this form. Create the new one over the API.</FormMessage>;
+  if (secretNames.length === 0) return null;
   return (
     <FormMessage tone="good">
       The original job had secrets, which are never shown again. If the new one needs them, enter them again under Secrets:{" "}
-      {names.join(", ")}.
+      {secretNames.join(", ")}.
     </FormMessage>
   );
 }

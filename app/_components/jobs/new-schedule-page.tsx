@@ -9,7 +9,7 @@ import { ChoiceRow, Field, Select } from "../fields.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
 import { PageColumn, SectionCard } from "../page-layout.tsx";
 import { JobFields } from "./job-fields.tsx";
-import { SecretsLeftOut, startingValues } from "./new-job-page.tsx";
+import { LeftOut, startingValues } from "./new-job-page.tsx";
 import { RunnerNotice } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "New schedule" };
@@ -27,7 +27,7 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);
   const path = schedulesPath(context.home);
-  const { values, secretNames } = await startingValues(context, textOf(query.from));
+  const start = await startingValues(context, textOf(query.from));
   return (
     <PageColumn
       trail={[
@@ -37,10 +37,10 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
       title="New schedule"
     >
       <RunnerNotice />
-      <SecretsLeftOut names={secretNames} />
+      <LeftOut {...start} />
       <ActionForm
         action={createScheduleAction.bind(null, context.home)}
-        values={{ every: "@daily", timezone: "UTC", ...values }}
+        values={{ every: "@daily", timezone: "UTC", ...start.values }}
         label="New schedule"
       >
         <SectionCard title="Time">

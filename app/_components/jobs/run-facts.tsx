@@ -26,6 +26,12 @@ export function commandOf({ command, arguments: given, dockerImage }: JobSpec): 
   return commandLine([...command, ...given]) || `the default command of the image ${dockerImage}`;
 }
 
+/** A command has up to half a megabyte, and a page contains it several times (S137). */
+export function startOfCommand(spec: JobSpec, maxCharacters = 300): string {
+  const command = commandOf(spec);
+  return command.length > maxCharacters ? `${command.slice(0, maxCharacters).toWellFormed()} …` : command;
+}
+
 export function imageOrSpaceOf({ dockerImage, spaceId }: JobSpec): string {
   return spaceId ? `Space ${spaceId}` : (dockerImage ?? "");
 }

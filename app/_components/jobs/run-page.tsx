@@ -23,7 +23,7 @@ import { MadeWith } from "../made-with.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, imageOrSpaceOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
+import { imageOrSpaceOf, RunnerNotice, runDuration, StageChip, startOfCommand } from "./run-facts.tsx";
 import { RunLog } from "./run-log.client.tsx";
 
 export const metadata: Metadata = { title: "Job" };
@@ -114,7 +114,7 @@ const NAME_MAX = 60;
 
 function nameOf({ spec }: Run): string {
   if (spec.labels.name) return spec.labels.name;
-  const [first = "", ...more] = commandOf(spec).split("\n");
+  const [first = "", ...more] = startOfCommand(spec).split("\n");
   return first.length > NAME_MAX || more.length > 0 ? `${first.slice(0, NAME_MAX)} …` : first;
 }
 
@@ -156,8 +156,11 @@ function Actions({ home, run: { id, webhookId }, webhooks }: RunProps) {
   );
 }
 
+const COMMAND_MAX_CHARACTERS = 32 * 1024;
+
 function Facts({ home, run, webhooks }: RunProps) {
   const { id, spec, createdAt, startedAt, finishedAt, exitCode, runner } = run;
+  const command = startOfCommand(spec, COMMAND_MAX_CHARACTERS);
   return (
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr] sm:items-baseline">
       <Fact name="Started by">
@@ -188,8 +191,8 @@ function Facts({ home, run, webhooks }: RunProps) {
       </Fact>
       <Fact name="Command">
         <span className="flex items-center gap-1">
-          <code className="min-w-0 whitespace-pre-wrap break-all">{commandOf(spec)}</code>
-          <CopyButton value={commandOf(spec)} label="command" />
+          <code className="min-w-0 whitespace-pre-wrap break-all">{command}</code>
+          <CopyButton value={command} label="command" />
         </span>
       </Fact>
       {Object.keys(spec.labels).length > 0 && (

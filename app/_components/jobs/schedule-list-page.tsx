@@ -15,7 +15,7 @@ import { ConfirmDestructive } from "../details-form.client.tsx";
 import { EmptyState, ListPage, ListRow } from "../list.tsx";
 import { MadeWith } from "../made-with.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, imageOrSpaceOf, RunnerNotice, StageChip } from "./run-facts.tsx";
+import { imageOrSpaceOf, RunnerNotice, StageChip, startOfCommand } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Schedules" };
 
@@ -66,7 +66,7 @@ export async function ScheduleListPage({ params, searchParams }: OwnerPageProps)
 
 function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; home: OwnerName }>) {
   const { id, spec, schedule, timezone, isSuspended, message, nextRunAt, lastRun } = one;
-  const command = commandOf(spec);
+  const command = startOfCommand(spec);
   return (
     <ListRow
       title={

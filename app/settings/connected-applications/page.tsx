@@ -27,15 +27,17 @@ const notices = {
   narrowed: "Access reduced. If the app used what you removed, it must ask you to sign in again.",
 };
 
+const APPS_MAX = 20;
+/** Each app's form lists all organizations of the user (S137). */
+const CHOICES_MAX = 2_000;
+
 /** See S114. */
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const { userId } = await requireSession(CONNECTED_APPS_PATH);
-  const [apps, issued, memberships] = await Promise.all([
-    listConsents(userId, { page: Number(textOf(query.page)) }),
-    listTokensOfMember(userId),
-    listOrganizations(userId),
-  ]);
+  const [issued, memberships] = await Promise.all([listTokensOfMember(userId), listOrganizations(userId)]);
+  const pageSize = Math.min(Math.max(Math.floor(CHOICES_MAX / Math.max(memberships.length, 1)), 1), APPS_MAX);
+  const apps = await listConsents(userId, { page: Number(textOf(query.page)), pageSize });
   const delegated = await listDelegated(apps.items.map(({ consentId }) => consentId));
   return (
     <>

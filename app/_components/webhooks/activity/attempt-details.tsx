@@ -29,7 +29,7 @@ const kinds = {
 } as const;
 
 export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now }: AttemptDetailsProps) {
-  const { number, kind, startedAt, outcome, status, reason, timings, response, json, jobRunId } = attempt;
+  const { number, kind, startedAt, outcome, status, reason, timings, response, jobRunId } = attempt;
   return (
     <details open={isOpen} className="group border-line border-b">
       <summary className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 py-3 text-small hover:bg-sunken">
@@ -65,25 +65,34 @@ export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now 
             />
           )
         )}
-        {response && <ResponseDetails {...{ response, json, status, number }} />}
+        {response && <ResponseDetails {...attempt} {...{ response, isOpen }} />}
         {response && <ResponseChanges attempt={attempt} previous={previous} />}
       </div>
     </details>
   );
 }
 
+/** Colors can make a text twenty times as long (S137). */
+const COLORED_MAX_CHARACTERS = 4 * 1024;
+
 type ResponseDetailsProps = Readonly<
-  Pick<ShownAttempt, "json" | "status" | "number"> & { response: NonNullable<ShownAttempt["response"]> }
+  Pick<ShownAttempt, "json" | "isShown" | "status" | "number"> & {
+    response: NonNullable<ShownAttempt["response"]>;
+    isOpen: boolean;
+  }
 >;
 
-function ResponseDetails({ response: { headers, body }, json, status, number }: ResponseDetailsProps) {
+function ResponseDetails({ response: { headers, body }, json, isShown, status, number, isOpen }: ResponseDetailsProps) {
+  const isColored = json !== null && (isOpen || json.length <= COLORED_MAX_CHARACTERS);
   return (
     <div className="grid min-w-0 gap-2">
       <h3 className="font-medium text-small">
         Response {status !== null && <span className="font-normal text-muted">· {status}</span>}
       </h3>
-      {body.text ? (
-        <TextBlock text={json ?? body.text} isJson={json !== null} label={`response body of attempt ${number}`} />
+      {body.text && isShown ? (
+        <TextBlock text={json ?? body.text} isJson={isColored} label={`response body of attempt ${number}`} />
+      ) : body.text ? (
+        <p className="text-muted text-small">Not shown, because the page would become too long. The API returns it.</p>
       ) : (
         <p className="text-muted text-small">{body.bytes === 0 ? "No body." : `${readableSize(body.bytes)} of binary data.`}</p>
       )}

@@ -16,11 +16,13 @@ import { type ActivityQuery, activityHref } from "./activity-query.ts";
 import { AttemptDetails, HeaderList, TextBlock } from "./attempt-details.tsx";
 import { kindOf, OutcomeChip } from "./delivery-rows.tsx";
 import { NextTry } from "./next-try.client.tsx";
-import { prettyJson } from "./pretty-json.ts";
+import { prettyJson, shownAttempts } from "./pretty-json.ts";
 import { curlCommand, type SignedRequest, verifySnippets } from "./verify-snippets.ts";
 
 /** How many responses are compared with the previous one. Each comparison takes time (S137). */
 const COMPARED = 5;
+/** A longer body is shown only once (S137). */
+const REPEATED_MAX_BYTES = 32 * 1024;
 
 type DeliveryPanelProps = Readonly<{
   delivery: DeliveryDetail;
@@ -36,7 +38,7 @@ type DeliveryPanelProps = Readonly<{
 
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;
-  const attemptLog = delivery.attemptLog.map((attempt) => ({ ...attempt, json: prettyJson(attempt.response?.body.text ?? "") }));
+  const attemptLog = shownAttempts(delivery.attemptLog);
   const request = attemptLog.find((attempt) => attempt.request)?.request ?? null;
   const closed = activityHref(path, query, { delivery: "" });
   return (
@@ -85,7 +87,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
               </SubmitButton>
             </ActionForm>
           )}
-          {request && body && (
+          {request && body && body.bytes <= REPEATED_MAX_BYTES && (
             <CopyButton value={curlCommand({ ...request, body: body.text })} label="curl command">
               Copy as curl
             </CopyButton>
@@ -145,6 +147,8 @@ function RequestSection({
   const title = isJob ? "Payload" : "Request";
   // A platform may send a kind that the catalog does not have.
   const kind = testKinds.find((each) => each === `${event.scope}.${event.action}`);
+  const isLong = body !== null && body.bytes > REPEATED_MAX_BYTES;
+  const indented = body === null || isLong ? "" : (prettyJson(body.text) ?? body.text);
   return (
     <section aria-label={title} className="grid gap-2 p-4">
       <h3 className="font-medium text-small">
@@ -179,18 +183,18 @@ function RequestSection({
         <Tabs
           label={`Parts of the ${title.toLowerCase()}`}
           tabs={[
-            {
-              label: "Body",
-              content: (
-                <TextBlock text={prettyJson(body.text) ?? body.text} isJson label={`${title.toLowerCase()} body, indented`} />
-              ),
-            },
+            ...(isLong
+              ? []
+              : [
+                  {
+                    label: "Body",
+                    content: <TextBlock text={indented} isJson label={`${title.toLowerCase()} body, indented`} />,
+                  },
+                ]),
             { label: "Raw", content: <TextBlock text={body.text} label={`${title.toLowerCase()} body as sent`} /> },
-            ...(request
-              ? [
-                  { label: "Headers", content: <HeaderList headers={request.headers} label="Request headers" /> },
-                  { label: "Verify", content: <Verify request={request} body={body.text} hasSecret={hasSecret} /> },
-                ]
+            ...(request ? [{ label: "Headers", content: <HeaderList headers={request.headers} label="Request headers" /> }] : []),
+            ...(request && !isLong
+              ? [{ label: "Verify", content: <Verify request={request} body={body.text} hasSecret={hasSecret} /> }]
               : []),
           ]}
         />

@@ -3,8 +3,21 @@ import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
 /** The longest indented text in UTF-16 units. Indentation grows with the square of the depth, which the target chooses (S137). */
 const INDENTED_MAX = 256 * 1024;
 
+/** A page contains each text several times, and each character may become six (S137). */
+const SHOWN_MAX_CHARACTERS = 256 * 1024;
+
 /** `json` is what `prettyJson` returns for the response's body. */
-export type ShownAttempt = Attempt & { json: string | null };
+export type ShownAttempt = Attempt & { json: string | null; isShown: boolean };
+
+export function shownAttempts(attempts: readonly Attempt[]): ShownAttempt[] {
+  let left = SHOWN_MAX_CHARACTERS;
+  return attempts.map((attempt) => {
+    const text = attempt.response?.body.text ?? "";
+    const json = prettyJson(text);
+    left -= (json ?? text).length;
+    return { ...attempt, json, isShown: left >= 0 };
+  });
+}
 
 /**
  * Returns null for text that is not JSON, has nothing to indent, would become too long, or has numbers of 16 or more digits, which

@@ -7,7 +7,7 @@ type ResponseChangesProps = Readonly<{ attempt: ShownAttempt; previous: ShownAtt
 /** Compares only the responses, because the requests' bodies are always the same (S124). */
 export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   const [before, after] = [previous && textOf(previous), textOf(attempt)];
-  if (!previous || before === undefined || after === undefined) return null;
+  if (!previous?.isShown || !attempt.isShown || before === undefined || after === undefined) return null;
   if (before === after) return <p className="text-fine text-muted">Same response as in attempt {previous.number}.</p>;
   const hunks = diffTexts(before, after);
   return (

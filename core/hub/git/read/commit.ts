@@ -22,6 +22,8 @@ export const COMMIT_FIELDS = 9;
 const TITLE_MAX_CHARACTERS = 500;
 const NAME_MAX_CHARACTERS = 200;
 const MESSAGE_MAX_CHARACTERS = 64_000;
+/** A commit of one megabyte can name 20,000 parents (S137). */
+const PARENTS_MAX = 100;
 const TIME_MAX_MS = 8.64e15;
 
 export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_CHARACTERS): Commit {
@@ -29,7 +31,7 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   const message = body.trimEnd().slice(0, messageMax);
   return {
     sha,
-    parents: parents === "" ? [] : parents.split(" "),
+    parents: parents === "" ? [] : parents.split(" ", PARENTS_MAX),
     author: {
       name: startOf(authorName, NAME_MAX_CHARACTERS),
       email: startOf(authorEmail, NAME_MAX_CHARACTERS),
@@ -54,15 +56,20 @@ function dateOf(seconds: string | undefined): Date {
   return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
 }
 
-/** A list of 250 full messages would be 16 MB for one small request (S137). */
+/** A list of 250 full messages would be 16 MB for one small request, and in a page ten times as much (S137). */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
+const LISTED_MESSAGES_MAX_CHARACTERS = 128 * 1024;
 
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
-  const messageMax = fields.length > 2 * COMMIT_FIELDS ? LISTED_MESSAGE_MAX_CHARACTERS : MESSAGE_MAX_CHARACTERS;
+  const isList = fields.length > 2 * COMMIT_FIELDS;
+  let left = LISTED_MESSAGES_MAX_CHARACTERS;
   const commits: Commit[] = [];
   for (let at = 0; at + COMMIT_FIELDS <= fields.length; at += COMMIT_FIELDS) {
-    commits.push(parseCommit(fields.slice(at, at + COMMIT_FIELDS), messageMax));
+    const listedMax = Math.max(Math.min(LISTED_MESSAGE_MAX_CHARACTERS, left), TITLE_MAX_CHARACTERS);
+    const commit = parseCommit(fields.slice(at, at + COMMIT_FIELDS), isList ? listedMax : MESSAGE_MAX_CHARACTERS);
+    left -= commit.message.length;
+    commits.push(commit);
   }
   return commits;
 }

@@ -19,6 +19,8 @@ type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; p
 
 /** The most refs of each kind that are read. */
 const REFS_MAX = 10_000;
+/** The most bytes that the names of a kind have as JSON (S137). */
+const NAMES_MAX_BYTES = 1024 * 1024;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
@@ -42,6 +44,7 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
 
 async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
+  const left = { branches: NAMES_MAX_BYTES, tags: NAMES_MAX_BYTES, converts: NAMES_MAX_BYTES, pullRequests: NAMES_MAX_BYTES };
   const annotated = new Set<string>();
   // The limit is that of a whole repository, because git lists the kinds one after the other, and a smaller limit could leave out
   // the last kind.
@@ -49,11 +52,13 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   for await (const lines of walkGitLines(directory, args)) {
     for (const line of lines) {
       const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => line.startsWith(kinds[one]));
-      if (!kind || refs[kind].length >= REFS_MAX) continue;
+      if (!kind || refs[kind].length >= REFS_MAX || left[kind] < 0) continue;
       const [ref, oid, type, size] = line.split("\0") as [string, string, string, string];
       // To find a tag's target, git has to read the whole tag (S137).
       if (type === "tag" && Number(size) <= TAG_MAX_BYTES) annotated.add(oid);
       else if (type !== "commit") continue;
+      left[kind] -= Buffer.byteLength(JSON.stringify(ref));
+      if (left[kind] < 0) continue;
       refs[kind].push({ name: ref.slice(kinds[kind].length), ref, targetCommit: oid });
     }
   }

@@ -126,6 +126,16 @@ describe("listTree", () => {
     expect(nextCursor).not.toBeNull();
   });
 
+  test("S137 paths that are long as JSON make pages short, and are too long for one list of all files", async () => {
+    const oid = await blob("x");
+    const name = (at: number) => `${"\x01".repeat(3_900)}${at + 1_000}`;
+    await commitTree(Array.from({ length: 500 }, (_, at) => `100644 blob ${oid}\t${name(at)}\0`).join(""), "long");
+    const { entries } = await listTree(repo, { revision: "long" });
+    expect(JSON.stringify(entries.map(({ path }) => path)).length).toBeLessThan(300_000);
+    expect(await everything({ revision: "long" })).toEqual(Array.from({ length: 500 }, (_, at) => name(at)));
+    expect((await readSnapshot(repo, "long", { files: "names" })).files).toBeNull();
+  });
+
   test("S137 unusual names are matched exactly, and a name that looks like another path is only a name", async () => {
     const names = [
       "🌊.txt",

@@ -56,11 +56,14 @@ export async function listTreeWith(
   if (folder !== "root" && folder.type !== "directory") throw notFound("Entry");
   if (revision.sha === null) return { revision, entries: [], nextCursor: null };
   const treeish = folder === "root" ? revision.sha : folder.oid;
-  const found = await walkTree(objects, treeish, { prefix: path, after, isRecursive, max: size + 1 });
-  const page = found.slice(0, size);
+  const walking: Walking = { found: [], entries: 0, pathBytes: 0 };
+  await walkInto(objects, treeish, { prefix: path, after, isRecursive, max: size + 1, isPage: true }, walking);
+  const { found } = walking;
+  const isMore = found.length > size || isFull(walking);
+  const page = isMore ? found.slice(0, -1) : found;
   const entries = await Promise.all(page.map(({ entry, path }) => describeEntry(objects, entry, path)));
   const last = page.at(-1);
-  const nextCursor = found.length > size && last ? cursorOf(last) : null;
+  const nextCursor = isMore && last ? cursorOf(last) : null;
   return { revision, entries, nextCursor };
 }
 
@@ -73,23 +76,28 @@ async function withLastCommits(directory: string, commit: string, folder: string
 /** Each entry becomes an object, and creating many objects blocks the process (S137). */
 const WALK_ENTRIES_MAX = 250_000;
 
-/** Each path repeats the names of its folders, whose length the pusher chooses (S137). */
+/** The most bytes as JSON. Each path repeats the names of its folders, whose length and characters the pusher chooses (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
+/** Long paths make a page end earlier. Its HTML has up to twenty times as many bytes (S137). */
+const PAGE_PATHS_MAX_BYTES = 256 * 1024;
 
 export type Found = { entry: TreeEntry; path: string };
-type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
+type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number; isPage?: boolean };
 
 /** Leaves out paths that are too long to be requested, and everything below them. */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
-  const walking = { found: [], entries: 0, pathBytes: 0 };
+  const walking: Walking = { found: [], entries: 0, pathBytes: 0 };
   await walkInto(objects, treeish, walk, walking);
   return walking.found;
 }
 
 type Walking = { found: Found[]; entries: number; pathBytes: number };
 
+const isFull = ({ pathBytes }: Walking): boolean => pathBytes > PAGE_PATHS_MAX_BYTES;
+const bytesAsJson = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
 async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walking: Walking): Promise<void> {
-  const { prefix, after, isRecursive, max } = walk;
+  const { prefix, after, isRecursive, max, isPage } = walk;
   const base = prefix === "" ? "" : `${prefix}/`;
   if (base.split("/").length > PATH_MAX_NAMES) return;
   const tree = await objects.tree(treeish);
@@ -101,14 +109,14 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
       "These folders have too many entries to list together. List them one by one, or clone the repository.",
     );
   const baseBytes = Buffer.byteLength(base);
+  const baseBytesAsJson = bytesAsJson(base);
   for (const entry of foldersFirst(entries)) {
-    if (walking.found.length >= max) return;
-    const pathBytes = baseBytes + Buffer.byteLength(entry.name);
-    if (pathBytes > PATH_MAX_BYTES) continue;
+    if (walking.found.length >= max || (isPage && isFull(walking))) return;
+    if (baseBytes + Buffer.byteLength(entry.name) > PATH_MAX_BYTES) continue;
     const path = base + entry.name;
     const place = after ? compare({ path, isFolder: entry.type === "directory" }, after) : "after";
     if (place === "after") {
-      walking.pathBytes += pathBytes;
+      walking.pathBytes += baseBytesAsJson + bytesAsJson(entry.name);
       if (walking.pathBytes > WALK_PATHS_MAX_BYTES)
         throw new TooMuchToRead(
           "The paths of these files are too long to list at once. List their folders one by one, or clone the repository.",

@@ -10,8 +10,8 @@ export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
 /** In a page, each character may become ten, and each name occurs several times (S137). */
-const NAMES_MAX_CHARACTERS = 256 * 1024;
-const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000, characters: 512 * 1024 };
+const NAMES_MAX_CHARACTERS = 128 * 1024;
+const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000, characters: 256 * 1024 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];

@@ -7,24 +7,34 @@ import { UrlText } from "../../../../_components/copyable.tsx";
 import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
 import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
 import { Field, Select, TextArea } from "../../../../_components/fields.client.tsx";
-import { List, ListRow } from "../../../../_components/list.tsx";
+import { List, ListRow, Pagination } from "../../../../_components/list.tsx";
 import { SectionCard } from "../../../../_components/page-layout.tsx";
 import { repoHref } from "../../../../_server/repo-page.ts";
 import { addItemAction, removeItemAction, updateItemAction } from "../../../actions.ts";
 import { RepoIcon, wordOfType } from "../../../collection-row.tsx";
+import { ITEMS_ON_A_PAGE } from "../../../collections-path.ts";
 
-type Props = Readonly<{ items: CollectionItem[]; slug: string }>;
+type Props = Readonly<{
+  items: CollectionItem[];
+  slug: string;
+  page: number;
+  hrefOf: (page: number) => string;
+}>;
 
-export function ItemsSection({ items, slug }: Props) {
+export function ItemsSection({ items, slug, page, hrefOf }: Props) {
+  const shown = items.slice((page - 1) * ITEMS_ON_A_PAGE, page * ITEMS_ON_A_PAGE);
   return (
     <SectionCard title="Repositories" isFlush>
       {items.length > 0 && (
         <List label="Repositories">
-          {items.map((item) => (
+          {shown.map((item) => (
             <ItemRow key={item.id} item={item} slug={slug} isLast={item.position === items.length - 1} />
           ))}
         </List>
       )}
+      <div className="px-4 pb-3 empty:hidden sm:px-5">
+        <Pagination label="repositories" page={page} pageSize={ITEMS_ON_A_PAGE} total={items.length} hrefOf={hrefOf} />
+      </div>
       <div className={classNames("px-4 py-4 sm:px-5", items.length > 0 && "border-line border-t")}>
         {items.length === 0 && <p className="mb-4 text-muted">No repositories yet. Add the first one by its name.</p>}
         <AddItem slug={slug} key={items.length} />

@@ -8,10 +8,11 @@ import { ConfirmDestructive } from "../../../../_components/details-form.client.
 import { Field } from "../../../../_components/fields.client.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../../../../_components/page-layout.tsx";
 import { SiteFrame } from "../../../../_components/site-frame.tsx";
-import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, pageOf } from "../../../../_server/page-query.ts";
 import { requireSession } from "../../../../_server/session.ts";
 import { deleteCollectionAction, moveCollectionAction, updateCollectionAction } from "../../../actions.ts";
 import { CollectionFields } from "../../../collection-fields.tsx";
+import { editCollectionPath, ITEMS_ON_A_PAGE } from "../../../collections-path.ts";
 import { type CollectionParams, collectionPage } from "../collection-page.ts";
 import { ItemsSection } from "./items-section.tsx";
 
@@ -37,7 +38,9 @@ export default async function EditCollectionPage({
   const items = await readItemsOf(actor, collection.id);
   const { title, owner, description, theme, isPrivate, position } = collection;
   const slug = collectionName(collection);
-  const notice = noticeOf(notices, (await searchParams).notice);
+  const query = await searchParams;
+  const notice = noticeOf(notices, query.notice);
+  const page = pageOf(query.page, Math.max(Math.ceil(items.length / ITEMS_ON_A_PAGE), 1));
   const hidden = <input type="hidden" name="slug" value={slug} />;
   const values = { title, description: description ?? "", theme, visibility: isPrivate ? "private" : "public" };
   return (
@@ -49,7 +52,12 @@ export default async function EditCollectionPage({
       />
       <div className="grid grid-cols-1 gap-5">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <ItemsSection items={items} slug={slug} />
+        <ItemsSection
+          items={items}
+          slug={slug}
+          page={page}
+          hrefOf={(page) => editCollectionPath(collection, { position: (page - 1) * ITEMS_ON_A_PAGE })}
+        />
         <SectionCard title="About the collection">
           <ActionForm
             key={JSON.stringify(values)}

@@ -3,7 +3,7 @@ import { findOwnAccessRequest } from "#core/hub/gates/access-requests.ts";
 import { readFrontPage } from "#core/hub/git/read/read-folder.ts";
 import { ButtonLink } from "../../../../_components/button.tsx";
 import { EmptyState } from "../../../../_components/list.tsx";
-import { Markdown } from "../../../../_components/markdown.tsx";
+import { Markdown, PlainReadme } from "../../../../_components/markdown.tsx";
 import { Card, FormMessage } from "../../../../_components/page-layout.tsx";
 import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { type RepoPage, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../_server/repo-page.ts";
@@ -74,7 +74,7 @@ async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
       {readme.isMarkdown ? (
         <Markdown text={readme.text} context={{ base: repoHref(repo), revision: repo.defaultBranch }} />
       ) : (
-        <pre className="whitespace-pre-wrap break-words">{readme.text}</pre>
+        <PlainReadme text={readme.text} />
       )}
     </Card>
   );

@@ -52,8 +52,8 @@ export function editingTarget({ repo, branch, path }: EditingPage): EditingTarge
 
 export const isMarkdownName = (name: string): boolean => /\.(md|markdown)$/i.test(name);
 
-/** Longer texts are too slow in a browser's text field. */
-const EDITABLE_MAX_BYTES = 1024 * 1024;
+/** Longer texts are too slow in a browser's text field, and the page contains the text several times (S137). */
+const EDITABLE_MAX_BYTES = 512 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }

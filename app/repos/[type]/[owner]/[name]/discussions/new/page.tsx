@@ -56,7 +56,8 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
 async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const { branches } = refs ?? { branches: [] };
-  const names = branches.map(({ name }) => name);
+  const all = branches.map(({ name }) => name);
+  const names = shownOf(all, head);
   const options = names.map((name) => ({ value: name, label: name }));
   const others = options.filter(({ value }) => value !== repo.defaultBranch);
   return (
@@ -66,7 +67,7 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
         label="Commits from"
         defaultValue={names.includes(head) ? head : ""}
         options={[{ value: "", label: "None yet; I will push them" }, ...others]}
-        hint={`${refs ? "" : "Listing the branches took too long. Reload the page to choose one. "}Without a branch, the pull request is a draft with its own ref to push to.`}
+        hint={`${refs ? "" : "Listing the branches took too long. Reload the page to choose one. "}${names.length < all.length ? `Only ${names.length.toLocaleString("en")} branches are listed. For another one, open the link that git printed when the branch was pushed. ` : ""}Without a branch, the pull request is a draft with its own ref to push to.`}
       />
       <Select
         name="base"
@@ -76,4 +77,16 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
       />
     </div>
   );
+}
+
+/** Each name is in the page several times (S137). */
+const SHOWN_MAX = 1_000;
+const SHOWN_MAX_CHARACTERS = 64 * 1024;
+
+function shownOf(names: readonly string[], head: string): string[] {
+  let left = SHOWN_MAX_CHARACTERS;
+  return names.filter((name, at) => {
+    left -= name.length;
+    return (at < SHOWN_MAX && left >= 0) || name === head;
+  });
 }

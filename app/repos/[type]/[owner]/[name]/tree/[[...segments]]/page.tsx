@@ -11,7 +11,7 @@ import { readableSize } from "#core/readable-size.ts";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
 import { EmptyState } from "../../../../../../_components/list.tsx";
-import { Markdown } from "../../../../../../_components/markdown.tsx";
+import { Markdown, PlainReadme } from "../../../../../../_components/markdown.tsx";
 import { Card } from "../../../../../../_components/page-layout.tsx";
 import { RefreshWhile } from "../../../../../../_components/refresh-while.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
@@ -239,11 +239,7 @@ function ReadmeCard({ readme, context }: Readonly<{ readme: Readme; context: Mar
         <bdi className="font-medium">{readme.name}</bdi>
       </header>
       <div className="px-4 py-5 sm:px-6">
-        {readme.isMarkdown ? (
-          <Markdown text={readme.text} context={context} />
-        ) : (
-          <pre className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">{readme.text}</pre>
-        )}
+        {readme.isMarkdown ? <Markdown text={readme.text} context={context} /> : <PlainReadme text={readme.text} />}
       </div>
     </section>
   );
