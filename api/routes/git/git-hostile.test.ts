@@ -272,6 +272,20 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     expect(answer.body).toContain("ng refs/heads/side this repository is read-only");
     await expectUntouched();
   });
+
+  test("because the branch became protected", async () => {
+    const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+    const protect = (isDefaultBranchProtected: boolean) =>
+      updateRepoSettings(ada.actor, name, { isDefaultBranchProtected }, from);
+    await protect(false);
+    const { sha, pack } = await packOf({ "a.bin": randomBytes(60_000) });
+    const answer = await send({
+      body: pushBody([command("refs/heads/main", sha, head)], pack),
+      meanwhile: () => protect(true),
+    });
+    expect(answer.body).toContain("ng refs/heads/main main has just become protected: push again");
+    await expectUntouched();
+  });
 });
 
 describe("a push that exceeds the limits", () => {

@@ -103,8 +103,13 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
     await recordAuditEvent(tx, { ...by, type: "trusted_publisher.delete_all", orgId, data: { username, ...data } });
 }
 
-/** If two operators disable each other at once, only one may succeed. */
+/**
+ * If two operators disable each other at once, only one may succeed. For another user, no operator is locked, because an account may
+ * end slowly (S137).
+ */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
+  const ordinary = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND NOT is_operator FOR NO KEY UPDATE`;
+  if (ordinary.length > 0) return;
   const operators = await lockOperators(tx);
   if (operators.length === 1 && operators[0]?.id === userId) {
     throw conflict("This is the last operator. Make another user an operator first.");

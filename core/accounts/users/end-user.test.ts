@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { hashToken } from "../../crypto/token.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { createPlatform, revokePlatform, rotatePlatformToken } from "../../hub/platforms/manage-platforms.ts";
 import { addPublisher, type PublisherSubject } from "../../hub/publishers/change-publishers.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
@@ -156,6 +156,24 @@ describe("the last operator", () => {
       await expect(end(operatorCommand, last?.id ?? "", from)).rejects.toMatchObject({ code: "conflict" });
     }
     await expect(setOperator(operatorCommand, last?.id ?? "", false, from)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("S137 is not locked while an ordinary account ends, which may take long", async () => {
+    const [operator, ada, bea] = [
+      await signedInPerson("op", { isOperator: true }),
+      await signedInPerson(),
+      await signedInPerson(),
+    ];
+    const busy = await pool().connect();
+    try {
+      await busy.query("begin");
+      await busy.query('select 1 from "user" where id = $1 for no key update', [operator.id]);
+      await deleteUser(ada.actor, ada.id, from);
+      await disableUser(operator.actor, bea.id, from);
+    } finally {
+      await busy.query("rollback");
+      busy.release();
+    }
   });
 
   test("S116 can be replaced: giving and removing the role is in the audit log, and needs recent authentication", async () => {

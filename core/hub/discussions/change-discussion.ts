@@ -2,7 +2,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { findDelegate } from "../../access/delegation.ts";
 import { may, partyOf, requirePermission } from "../../access/may.ts";
 import { consumeBytes, consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { findRepo } from "../repos/find-repo.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
@@ -17,9 +17,9 @@ export type ToChange = {
   discussion: DiscussionRow;
 };
 
-/** `change` must check the permission and record the event. */
+/** `change` must check the permission and record the event, and may run several times. */
 export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const repo = await findRepo(actor, name.repo, "repo.read", tx);
     const discussion = await lockDiscussion(tx, repo, name.num);
     return change({ tx, actor, actorId: actorId(actor), repo, discussion });

@@ -1,4 +1,4 @@
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { countRefs } from "./refs/loose-refs.ts";
 import { openRepository } from "./repository.ts";
@@ -28,7 +28,7 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
 
 /** Git keeps the objects of failed changes, which count towards the owner's usage (decision 076). */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
-  if (!tx) return db().$transaction((own) => recountRepository(repoId, own));
+  if (!tx) return inTransaction((own) => recountRepository(repoId, own));
   const repo = await lockRepo(tx, repoId);
   if (!repo || repo.platformId) return;
   const bytes = await countBytes(await openRepository(repo), repo.sizeBytes);

@@ -27,6 +27,8 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
+    // The insert's foreign key would take a weaker lock first, and likes with a push between them would deadlock.
+    await tx.$executeRaw`SELECT FROM repo WHERE id = ${repo.id} FOR NO KEY UPDATE`;
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
     // The repository may have become private before a trigger of the insert locked its row (S135).
     const current = await readRepo(repo.id, tx);

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { standingsOf } from "../../access/standing-in-organization.ts";
-import { organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
+import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { askForAccess, withdrawAccessRequest } from "../../hub/gates/ask-for-access.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { findApp } from "./find-app.ts";
 
@@ -32,4 +33,32 @@ it("S136 a member who does not meet the organization's requirements gets the sam
     );
     expect(hidden).toEqual(missing);
   }
+});
+
+it("S137 a stranger who gives up access at an automatic gate ends no visits of others, but at a manual gate visits end", async () => {
+  const [owner, visitor, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+  const repo = await someRepo(owner, { type: "space" });
+  const name = { type: "space", owner: owner.username, name: repo.name } as const;
+  await db().repo.update({ where: { id: repo.id }, data: { gated: "auto" } });
+  const create = { repoId: repo.id, ownerId: owner.id, stage: "SLEEPING" };
+  await db().spaceRuntime.upsert({ where: { repoId: repo.id }, create, update: {} });
+  await askForAccess(visitor.actor, name, {}, from);
+  const visit = async () => {
+    const session = { ...visitor.actor, id: visitor.actor.sessionId, user: { isOperator: false } };
+    const target = { owner: name.owner, name: name.name, rest: "/" };
+    const found = await findApp(target, { method: "GET", bySession: async () => session });
+    const rest = found.path.slice(found.path.indexOf("/~"));
+    return () => findApp({ ...target, rest }, { method: "POST" }).then(({ kind }) => kind);
+  };
+  const post = await visit();
+  expect(await post()).toBe("app");
+  await askForAccess(stranger.actor, name, {}, from);
+  await withdrawAccessRequest(stranger.actor, repo.id, from);
+  expect(await post()).toBe("app");
+
+  await askForAccess(stranger.actor, name, {}, from);
+  await db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } });
+  const later = await visit();
+  await withdrawAccessRequest(stranger.actor, repo.id, from);
+  await expect(later()).rejects.toMatchObject({ code: "unauthorized" });
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
 import { partyOf, requirePermission } from "../../../access/may.ts";
-import { db, pool } from "../../../db.ts";
+import { inTransaction, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
@@ -88,7 +88,7 @@ export async function changeRefs(
     });
     if (changed.filter(({ newSha }) => newSha).length > LOOSE_REFS_MAX) await packRefs(repo.id);
     const effects = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
-    return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, effects)));
+    return await retryWhileLocked(() => inTransaction((tx) => recordRefChanges(tx, note, changed, effects)));
   } finally {
     clearInterval(renewal);
   }

@@ -259,10 +259,13 @@ async function checkPush(
   }
 }
 
-/** The actor may have lost the right to push while the pack arrived (S135). */
-async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
-  const repo = await readRepo(id);
+/** While the pack arrived, the actor may have lost the right to push, or a branch may have become protected (S135). */
+async function checkRight(actor: Actor, before: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
+  const repo = await readRepo(before.id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
+  // Git's hook was told at the start which branch is protected.
+  if (commands.some(({ ref }) => isProtectedRef(repo, ref) && !isProtectedRef(before, ref)))
+    return { reason: `${repo.defaultBranch} has just become protected: push again`, messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();
   return reason === undefined ? undefined : { reason, messages: [] };
 }

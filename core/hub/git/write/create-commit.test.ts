@@ -8,6 +8,7 @@ import { organizationOf, outcomes, signedInPerson, type TestPerson } from "../..
 import { throttleCount, throttleKey } from "../../../accounts/throttle.ts";
 import { db, pool } from "../../../db.ts";
 import { newId } from "../../../ids.ts";
+import { deadlock } from "../../../testing/as-owner.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { countObjects } from "../count-objects.ts";
@@ -150,6 +151,17 @@ test("a quarantine left by a killed process is deleted with the next commit of a
   await utimes(join(all, "old"), twoDaysAgo, twoDaysAgo);
   await commit(ada, repo, [file("b.txt")]);
   expect(await leftInQuarantine(repo)).toEqual(["new"]);
+});
+
+test("S122 a commit whose recording deadlocks with others' changes of the repository succeeds", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const { sha } = await deadlock(
+    `select from repo where id = '${repo.id}' for no key update`,
+    () => commit(ada, repo, [file("a.txt")]),
+    `delete from ref_update where repo_id = '${repo.id}'`,
+  );
+  expect(await db().repo.findUnique({ where: { id: repo.id } })).toMatchObject({ headSha: sha });
 });
 
 test("a repository that is deleted while a commit arrives is not found", async () => {
