@@ -125,7 +125,7 @@ async function serviceHost({ origin }: Target): Promise<Host> {
   };
 }
 
-/** The commits are made before the returned function pushes them. */
+/** The returned function makes the commits, and returns another function that pushes them. */
 export async function preparePushes(target: Target, directory: string, lanes: number, bytes: number) {
   const host = await serviceHost(target);
   const copies = await Promise.all(

@@ -85,7 +85,7 @@ describe("the images that jobs may use", () => {
     expect(["python", "base:2", "localhost/tools2", `base@${digest}`].filter(isAllowed)).toEqual([]);
   });
 
-  it("are listed in the refusal of another image, which comes with the request if the runner pulls images", () => {
+  it("are listed in the error for another image; if the runner pulls images, the request itself gets this error", () => {
     requireImage("10.0.0.5:8443/x");
     provideSettings({ JOBS_RUNNER: "docker" });
     const refusal =

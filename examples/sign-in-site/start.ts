@@ -22,7 +22,7 @@ if (sites.length === 0) {
 for (const { name, app, port } of sites) {
   const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => console.log(`The site ${name}: http://${HOST}:${port}`));
   server.on("error", (error) => {
-    console.error(`${name}: cannot listen on port ${port}: ${error.message}`);
+    console.error(`The site ${name} cannot listen on port ${port}: ${error.message}`);
     process.exit(1);
   });
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));

@@ -24,7 +24,7 @@ export async function strikeAll(bench: Bench): Promise<boolean> {
     ["two nodes push", false, () => delay(SECONDS * 1_000)],
     ["maintenance at one node", false, (repos) => maintain(bench, repos)],
     [
-      "a node killed with its mount in pushes (kill -9), three times",
+      "a node and its mount killed (kill -9) during pushes, three times",
       true,
       async () => {
         for (let time = 0; time < 3; time++) {

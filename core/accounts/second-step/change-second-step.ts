@@ -21,7 +21,7 @@ type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void
 
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
-/** Each change writes an entry into the log of every organization that requires a second step. */
+/** Turning the second step on or off writes an entry into the log of every organization that requires a second step. */
 export const TOGGLES_PER_HOUR = 10;
 
 /**

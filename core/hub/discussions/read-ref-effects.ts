@@ -68,7 +68,7 @@ export async function readRefEffects(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** A pull request that received the base's new commits since then would look merged. */
+/** Leaves out pull requests whose head changed later: a head moved to one of the base's new commits would look merged. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 

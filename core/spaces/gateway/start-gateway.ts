@@ -147,7 +147,7 @@ function listenAddress(): { host: string; port: number } {
 /** The header's value has the Space, the time, and a MAC of both under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
-/** Names the caller, because one visitor may keep only some Spaces busy. */
+/** Names the caller, because the number of Spaces that one caller can keep busy is limited. */
 export const PARTY_HEADER = "x-keyhook-party";
 
 /** Clocks of machines differ, but a leaked key must soon be worthless. */

@@ -8,9 +8,9 @@ import type { DeliverySlots } from "./slots.ts";
 export const POLL_MS = 5_000;
 /** Under load, a short pause lets each look find many rows. */
 export const LEAST_MS = 3;
-/** The pause when this worker has no room, because another worker may have some. */
+/** The pause after a look that left due rows behind, for which this worker has no room. Another worker may take them. */
 const CROWDED_MS = 1_000;
-/** The pause after a look without a claim. Such a look locks rows, and most slots that become free are for others. */
+/** The pause after a look without a claim. Such a look locks rows, and the waiting rows may not use most slots that become free. */
 const FRUITLESS_MS = 100;
 
 export class QueueClaims {

@@ -63,7 +63,7 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** The name is shown only if the webhook and the actor can both read the item (S129, S136). */
+/** The name of a repository is shown only if the webhook and the actor can both read it (S129, S136). */
 async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;

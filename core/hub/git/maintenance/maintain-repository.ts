@@ -23,9 +23,9 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** The pause after a visit for which others waited too long. The next visit will not be faster (S137). */
+/** The pause after maintenance that ran out of time while others waited. The next attempt will not be faster (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After a longer visit, the repositories of other users come first. */
+/** After longer maintenance, the repositories of other users come first. */
 const LONG_VISIT_MS = 1_000;
 const BUSY_RETRY_SECONDS = 60;
 

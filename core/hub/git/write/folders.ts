@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 
-/** Each of the maximum number of files may be in two folders of its own. */
+/** Enough for two folders of its own for each of the 25,000 files that a commit can have. */
 const FOLDERS_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 
