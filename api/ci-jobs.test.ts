@@ -279,9 +279,10 @@ describe("the publishers that a repository trusts", () => {
     const tag = { ref_type: "tag", ref_path: "refs/tags/main" };
     // GitLab sends the source branch, also that of a fork.
     const mergeRequest = { pipeline_source: "merge_request_event" };
+    const child = { pipeline_source: "parent_pipeline" };
     const push = { pipeline_source: "push" };
-    const answers = await Promise.all([tag, mergeRequest, push].map((other) => ask(kept.fullName, { ...job, ...other })));
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 200]);
+    const answers = await Promise.all([tag, mergeRequest, child, push].map((other) => ask(kept.fullName, { ...job, ...other })));
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 200]);
   });
 
   test("each provider has its own form fields", async () => {

@@ -148,7 +148,7 @@ async function dispatchPage(
   if (refusal) return sendFailure(req, res, refusal);
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
-  if (ip) req.headers[ON_BEHALF_HEADER] = signedOnBehalfOf(ip);
+  req.headers[ON_BEHALF_HEADER] = signedOnBehalfOf(ip);
   return next(req, res);
 }
 

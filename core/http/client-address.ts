@@ -9,8 +9,9 @@ export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 /** Next requests pages from this service itself. Such a request counts for the original client's address. */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
-export const signedOnBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
+export const signedOnBehalfOf = (address: string | null): string => `${address ?? UNKNOWN} ${sign(NEXT, address ?? UNKNOWN)}`;
 const NEXT = "requests of Next";
+const UNKNOWN = "unknown";
 
 export function sentOnBehalfOf({ headers }: IncomingMessage): string | undefined {
   const given = headers[ON_BEHALF_HEADER];
@@ -44,7 +45,7 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
  */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = sentOnBehalfOf(req);
-  if (asked !== undefined) return asked;
+  if (asked !== undefined) return asked === UNKNOWN ? null : asked;
   let address = plainAddress(req.socket.remoteAddress);
   const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
   while (isTrustedAddress(address) && hops.length > 0) {

@@ -4,10 +4,10 @@ import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { hashToken } from "#core/crypto/token.ts";
-import { db } from "#core/db.ts";
+import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { fetches, pushes } from "#core/hub/git/queues.ts";
@@ -284,6 +284,22 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
       meanwhile: () => protect(true),
     });
     expect(answer.body).toContain("ng refs/heads/main main has just become protected: push again");
+    await expectUntouched();
+  });
+
+  test("because the branch became protected while the pack was checked", async () => {
+    const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+    await updateRepoSettings(ada.actor, name, { isDefaultBranchProtected: false }, from);
+    const { sha, pack } = await packOf({ "a.bin": randomBytes(60_000) });
+    const blocker = await pool().connect();
+    onTestFinished(() => blocker.release(true));
+    await blocker.query("select pg_advisory_lock(hashtextextended('storage ' || $1, 0))", [repo.owner.id]);
+    const sent = send({ body: pushBody([command("refs/heads/main", sha, head)], pack) });
+    const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+    await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
+    await updateRepoSettings(ada.actor, name, { isDefaultBranchProtected: true }, from);
+    await blocker.query("select pg_advisory_unlock_all()");
+    expect((await sent).body).toContain("ng refs/heads/main main has just become protected: push again");
     await expectUntouched();
   });
 });

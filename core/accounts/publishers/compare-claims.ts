@@ -6,11 +6,11 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
 }
 
 /**
- * For a merge request, GitLab sends the source branch as `ref_path`, which may be that of a fork, or be merged with what anybody put
- * into the target branch.
+ * For a merge request, GitLab sends the source branch, which may be that of a fork, or be merged with what anybody put into the target
+ * branch. A child pipeline may be that of a merge request.
  */
 export const isAmbiguous = (token: Readonly<Record<string, unknown>>, name: string): boolean =>
-  name === "ref_path" && token.pipeline_source === "merge_request_event";
+  ["ref", "ref_path", "sub"].includes(name) && ["merge_request_event", "parent_pipeline"].includes(String(token.pipeline_source));
 
 /** A publisher without required claims trusts no token. */
 export function hasRequiredClaims(

@@ -110,7 +110,7 @@ const gitlab: Preset = {
     {
       name: "gitlabRef",
       label: "Branch or tag",
-      hint: "Only pipelines of this ref, without merge requests. If empty, pipelines of every branch, tag and merge request.",
+      hint: "Only pipelines of this ref, without merge requests and child pipelines. If empty, pipelines of every branch, tag and merge request.",
       placeholder: "refs/heads/main",
       shape: REF,
       problem: "Enter the full ref, such as refs/heads/main or refs/tags/v1.",

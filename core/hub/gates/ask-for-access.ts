@@ -84,6 +84,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     if (request.status === "rejected") {
       throw conflict("This request was already decided. Only the repository's maintainers can change the decision.");
     }
+    await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
     await tx.accessRequest.delete({ where });
     const { fullName, type, owner } = repo;
     const isSeen = await may(actor, "repo.read", repoResource(repo), tx);

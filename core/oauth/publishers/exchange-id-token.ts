@@ -87,7 +87,8 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
 /** Names the first claim that differs, from the configured claims and then from the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
-  if (name !== undefined && isAmbiguous(claims, name)) return "the pipeline is for a merge request, not of a branch or a tag";
+  if (name !== undefined && isAmbiguous(claims, name))
+    return "the pipeline is for a merge request, or a child pipeline, not of a branch or a tag";
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
   const id = differingClaim(pinned, claims);
   if (id === undefined) return "the publisher has no claims; add it again";

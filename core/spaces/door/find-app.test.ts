@@ -3,6 +3,7 @@ import { standingsOf } from "../../access/standing-in-organization.ts";
 import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { askForAccess, withdrawAccessRequest } from "../../hub/gates/ask-for-access.ts";
+import { deleteAccount } from "../../hub/owners/delete-owner.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { findApp } from "./find-app.ts";
 
@@ -55,6 +56,10 @@ it("S137 a stranger who gives up access at an automatic gate ends no visits of o
   await askForAccess(stranger.actor, name, {}, from);
   await withdrawAccessRequest(stranger.actor, repo.id, from);
   expect(await post()).toBe("app");
+  const former = await signedInPerson();
+  await askForAccess(former.actor, name, {}, from);
+  await deleteAccount(former.actor, former.id, from);
+  await expect(post()).rejects.toMatchObject({ code: "unauthorized" });
 
   await askForAccess(stranger.actor, name, {}, from);
   await db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } });

@@ -90,9 +90,22 @@ describe("listTree", () => {
 
   test("a recursive list is the same whatever the size of its pages, each entry once", async () => {
     const files = Object.fromEntries(
-      ["a/b/c/d", "a/b/c.txt", "a/b.txt", "a-b/x", "a.b/x", "a0", "ab/x", "b", "ä/ö/ü", "z/z/z/z/z", "z/z/a", "z/a"].map(
-        (path) => [path, path],
-      ),
+      [
+        "a/b/c/d",
+        "a/b/c.txt",
+        "a/b.txt",
+        "a-b/x",
+        "a.b/x",
+        "a0",
+        "ab/x",
+        "b",
+        "ä/ö/ü",
+        "z/z/z/z/z",
+        "z/z/a",
+        "z/a",
+        "a/.c/x",
+        "z/z/ e/x",
+      ].map((path) => [path, path]),
     );
     await commitTo(repo, ada, files, { branch: "walk" });
     const whole = await everything({ revision: "walk", isRecursive: true });

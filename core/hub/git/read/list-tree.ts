@@ -94,7 +94,8 @@ export async function walkTree(objects: GitObjects, treeish: string, walk: Walk)
 type Walking = { found: Found[]; entries: number; pathBytes: number };
 
 const isFull = ({ pathBytes }: Walking): boolean => pathBytes > PAGE_PATHS_MAX_BYTES;
-const bytesAsJson = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+/** Without the quotes. */
+const bytesAsJson = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walking: Walking): Promise<void> {
   const { prefix, after, isRecursive, max, isPage } = walk;
@@ -150,9 +151,10 @@ function readCursor(cursor: string): Cursor {
 /** "around" means that the entry is the cursor's own, or a folder that contains it. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
+  if (cursor.isFolder && one.path.startsWith(`${cursor.path}/`)) return "after";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
   const depth = mine.length - 1;
-  // Only folders that contain the cursor are opened, so both have the same parent.
+  // Besides the cursor's own, only folders that contain it are opened, so both have the same parent.
   const isTheirsFolder = theirs.length > mine.length || cursor.isFolder;
   if (one.isFolder !== isTheirsFolder) return one.isFolder ? "before" : "after";
   return comparable(mine[depth], one.isFolder) < comparable(theirs[depth], isTheirsFolder) ? "before" : "after";

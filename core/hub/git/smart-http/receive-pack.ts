@@ -249,7 +249,12 @@ async function checkPush(
       (await checkArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await checkRefs(repo, path, arrival.quarantine, asked));
     const stored = { path, quarantine: arrival.quarantine, addedRefs: addedRefs(asked.commands) };
-    return refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
+    const checked = refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
+    // The pusher decides how long these checks take.
+    const late = checked.refusal ? undefined : await checkRight(await actorNow(), repo, asked.commands);
+    if (!late) return checked;
+    await checked.hold?.release();
+    return { refusal: late };
   } catch (error) {
     if (isServiceError(error) && error.code === "unauthorized")
       return { refusal: { reason: "the token of this push is no longer valid", messages: [] } };
@@ -259,7 +264,7 @@ async function checkPush(
   }
 }
 
-/** While the pack arrived, the actor may have lost the right to push, or a branch may have become protected (S135). */
+/** Since the push began, the actor may have lost the right to push, or a branch may have become protected (S135). */
 async function checkRight(actor: Actor, before: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
   const repo = await readRepo(before.id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
