@@ -293,8 +293,8 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     const { sha, pack } = await packOf({ "a.bin": randomBytes(60_000) });
     const blocker = await pool().connect();
     onTestFinished(() => blocker.release(true));
-    await blocker.query("select pg_advisory_lock(hashtextextended('storage ' || $1, 0))", [repo.owner.id]);
-    const sent = send({ body: pushBody([command("refs/heads/main", sha, head)], pack) });
+    const block = () => blocker.query("select pg_advisory_lock(hashtextextended('storage ' || $1, 0))", [repo.owner.id]);
+    const sent = send({ body: pushBody([command("refs/heads/main", sha, head)], pack), meanwhile: block });
     const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
     await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
     await updateRepoSettings(ada.actor, name, { isDefaultBranchProtected: true }, from);
