@@ -10,7 +10,7 @@ import { cpuSeconds } from "./cost.ts";
 import { load, type Prepared, type Result } from "./load.ts";
 import { payload, SECRET } from "./receiver-processes.ts";
 
-/** `node bench/receiver.ts`: only the ratios are meaningful. `webhook` starts no program here, because its rule does not match. */
+/** `node bench/receiver.ts`: only the ratios are meaningful. Debian's program `webhook` starts no command here, because its rule does not match. */
 const REQUESTS = Number(process.argv[2] ?? 5_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const PROCESSES = join(import.meta.dirname, "receiver-processes.ts");
@@ -42,7 +42,7 @@ async function startOctokit(): Promise<Target> {
     return { method: "POST", path: "/api/github/webhooks", headers: { ...json, ...own }, body: payload };
   };
   return {
-    name: "@octokit/webhooks, repeats run",
+    name: "@octokit/webhooks, no dedup",
     origin: `http://127.0.0.1:${port}`,
     pid: child.pid as number,
     status: 200,

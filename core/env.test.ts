@@ -85,7 +85,7 @@ describe("settings", () => {
   });
 });
 
-it("that are secrets are read from files, whose paths no child process gets", () => {
+it("settings that are secrets are read from files, whose paths no child process gets", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
   const before = env().METRICS_TOKEN;
   onTestFinished(() => {

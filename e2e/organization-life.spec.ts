@@ -80,7 +80,7 @@ test("an organization allows only approved apps: a member requests one, which ha
   await context.close();
 });
 
-test("S25 a press that follows the mouse's arrival at once makes nobody an administrator, and sends events nowhere", async ({
+test("S25 a press immediately after the mouse has arrived neither makes a member an administrator nor creates a webhook", async ({
   page,
   member,
   another,

@@ -46,7 +46,7 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
-/** Each upload to a bucket that was announced takes rows for two days, and a request to the bucket to remove it (S137). */
+/** Each announced upload to a bucket occupies rows for two days, and its removal costs a request to the bucket (S137). */
 export const ANNOUNCED_MAX = 20_000;
 
 export async function requireFewAnnounced(owner: StorageOwner, ids: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import { kindOf, testFiles, testFilesNear } from "./test-files.ts";
 
 test.each([
   ["scripts/test/test-files.test.ts", "pure"],
-  ["core/oauth/clients/client-metadata.test.ts", "pure"], // with the packages that it imports
+  ["core/oauth/clients/client-metadata.test.ts", "pure"], // although it imports packages
   ["core/accounts/tokens/personal-access-token.test.ts", "database"],
   ["core/hub/markdown/render-markdown.test.ts", "database"], // starts subprocesses
   ["supervisor.test.ts", "database"],

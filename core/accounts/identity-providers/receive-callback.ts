@@ -66,7 +66,7 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    // The error may contain the code or the tokens, so it is not logged.
+    // The error may contain the authorization code or the tokens, so only its own code and message are logged.
     const { code, message } = error as Error & { code?: string };
     log().info({ provider: slug, code, reason: message }, "a sign-in with an identity provider failed");
     return fail(failureOf(error));

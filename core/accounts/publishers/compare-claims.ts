@@ -6,8 +6,8 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
 }
 
 /**
- * For a merge request, GitLab sends the source branch, which may be that of a fork, or be merged with what anybody put into the target
- * branch. A child pipeline may be that of a merge request.
+ * In a merge request's pipeline, GitLab names the source branch. That may be a fork's branch, and the code that runs may be merged with
+ * a target branch that anybody can fill. A child pipeline may belong to such a pipeline.
  */
 export const isAmbiguous = (token: Readonly<Record<string, unknown>>, name: string): boolean =>
   ["ref", "ref_path", "sub"].includes(name) && ["merge_request_event", "parent_pipeline"].includes(String(token.pipeline_source));

@@ -2,7 +2,7 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/** Anyone can send any URL as a client ID (S80). A flood must stop only new apps. Each process counts for itself. */
+/** Anyone can send any URL as a client ID (S80). A flood of URLs may stop only apps whose documents are not stored yet. Each process counts for itself. */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
   /** The limit for one IP address, with documents of any kind. */
@@ -16,6 +16,7 @@ export const LIMITS = {
 export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
+/** A used document is one of an app for which a user has a consent. An unused one is only stored. */
 type DocumentUse = "unknown" | "unused" | "used";
 type Asked = { clientId: string; hostname: string; use: DocumentUse; address: string | null };
 

@@ -70,7 +70,8 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   });
   out.once("response", (answer) => {
     const status = answer.statusCode ?? 0;
-    // Node takes a 101 without `Upgrade` for a response. A proxy would open a tunnel, past everything that it checks (S110).
+    // Node takes a 101 without `Upgrade` for a response. A reverse proxy that received it from this service would open a tunnel, and no
+    // longer check what passes (S110).
     if (status < 200) {
       out.destroy();
       return end("broken");

@@ -14,7 +14,7 @@ type Lease = {
   after: string;
   page: number;
   triggersPerDay: number;
-  /** Leases these events, with the whole condition. With null, leases the oldest events for which `mayReceiveIfPlain` decides. */
+  /** Leases these events, by `mayReceive`. With null, leases the oldest events that `mayReceiveIfPlain` can decide. */
   ids: readonly string[] | null;
 };
 

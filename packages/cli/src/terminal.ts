@@ -17,7 +17,7 @@ export type Terminal = {
 
 export const isInteractive = ({ stdin, stderr }: Terminal): boolean => Boolean(stdin.isTTY && stderr.isTTY);
 
-/** Nothing else in this package reads the environment. */
+/** Only this file reads the environment. */
 export function processTerminal(): Terminal {
   const interrupted = new AbortController();
   // A second Ctrl-C ends the process at once, without cleaning up.

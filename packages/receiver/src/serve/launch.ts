@@ -10,7 +10,7 @@ export type LaunchOptions = {
   port?: number;
   /** Default: `HOST`, or else `127.0.0.1`, this machine only. `0.0.0.0` listens on all addresses. */
   host?: string;
-  /** Whether SIGTERM and SIGINT stop the server, after running handlers have ended. Default: true. */
+  /** Whether SIGTERM and SIGINT stop the server, which first waits for its handlers. Default: true. */
   handleSignals?: boolean;
   /** Makes the receiver reachable at a URL of the service. `true`: with the name `receiver`. */
   relay?: boolean | RelayOptions;
@@ -29,7 +29,7 @@ export type Launched = {
 };
 
 const DEFAULT_PORT = 7860;
-const PORTS_TRIED = 100;
+const MORE_PORTS = 100;
 
 export async function launch(receiver: Receiver, options: LaunchOptions): Promise<Launched> {
   const { host = environment.host() ?? "127.0.0.1", handleSignals = true } = options;
@@ -74,7 +74,7 @@ export async function launch(receiver: Receiver, options: LaunchOptions): Promis
 }
 
 async function listen(server: Server, host: string, chosen: number | undefined): Promise<void> {
-  const last = chosen === undefined ? DEFAULT_PORT + PORTS_TRIED : chosen;
+  const last = chosen === undefined ? DEFAULT_PORT + MORE_PORTS : chosen;
   for (let port = chosen ?? DEFAULT_PORT; ; port++) {
     try {
       server.listen(port, host);
