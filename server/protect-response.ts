@@ -19,10 +19,8 @@ export function protectResponse(res: ServerResponse, { isPage, isForNext }: { is
     setAll(res, rest[0] as OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined);
     if (isForNext) res.removeHeader("Location");
     const type = String(res.getHeader("Content-Type") ?? "");
-    // Our pages' router would take such a file for its own data, and load the scripts that it names (S24). Requests of a Space's app are
-    // cross-site, because its pages have an opaque origin.
-    const isOfOwnPage = ["same-origin", undefined].includes(res.req.headers["sec-fetch-site"]);
-    if (!isPage && isOfOwnPage && /^\s*text\/x-component/i.test(type)) res.setHeader("Content-Type", "application/octet-stream");
+    // Next's router would take such a file for its own data, and load the scripts that it names (S24).
+    if (!isPage && /^\s*text\/x-component/i.test(type)) res.setHeader("Content-Type", "application/octet-stream");
     res.setHeader("X-Content-Type-Options", "nosniff");
     if (isSecure) res.setHeader("Strict-Transport-Security", `max-age=${HSTS_SECONDS}`);
     if (/^text\/html\b/i.test(type)) {

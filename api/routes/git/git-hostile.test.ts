@@ -287,19 +287,39 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  test("because the branch became protected while the pack was checked", async () => {
-    const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
-    await updateRepoSettings(ada.actor, name, { isDefaultBranchProtected: false }, from);
-    const { sha, pack } = await packOf({ "a.bin": randomBytes(60_000) });
+  /** Blocks the check of storage, which is the last one, until `change` is done. */
+  const sendWhileChecked = async (options: Parameters<typeof send>[0], change: () => Promise<unknown>) => {
     const blocker = await pool().connect();
     onTestFinished(() => blocker.release(true));
     const block = () => blocker.query("select pg_advisory_lock(hashtextextended('storage ' || $1, 0))", [repo.owner.id]);
-    const sent = send({ body: pushBody([command("refs/heads/main", sha, head)], pack), meanwhile: block });
+    const sent = send({ ...options, meanwhile: block });
     const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
     await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
-    await updateRepoSettings(ada.actor, name, { isDefaultBranchProtected: true }, from);
+    await change();
     await blocker.query("select pg_advisory_unlock_all()");
-    expect((await sent).body).toContain("ng refs/heads/main main has just become protected: push again");
+    return sent;
+  };
+
+  test("because the branch became protected while the pack was checked", async () => {
+    const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+    const protect = (isDefaultBranchProtected: boolean) =>
+      updateRepoSettings(ada.actor, name, { isDefaultBranchProtected }, from);
+    await protect(false);
+    const { sha, pack } = await packOf({ "a.bin": randomBytes(60_000) });
+    const body = pushBody([command("refs/heads/main", sha, head)], pack);
+    const answer = await sendWhileChecked({ body }, () => protect(true));
+    expect(answer.body).toContain("ng refs/heads/main main has just become protected: push again");
+    await expectUntouched();
+  });
+
+  test("because the token was revoked while the pack was checked; no storage stays reserved", async () => {
+    const own = await tokenOf(ada);
+    const headers = { authorization: `Basic ${Buffer.from(`x:${own}`).toString("base64")}` };
+    const answer = await sendWhileChecked({ body: await half(), headers }, () =>
+      db().personalAccessToken.updateMany({ where: { tokenHash: hashToken(own) }, data: { revokedAt: new Date() } }),
+    );
+    expect(answer.body).toContain("ng refs/heads/side the token of this push is no longer valid");
+    expect(await db().storageHold.count({ where: { ownerId: repo.owner.id } })).toBe(0);
     await expectUntouched();
   });
 });

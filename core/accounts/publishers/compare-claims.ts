@@ -10,7 +10,8 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
  * a target branch that anybody can fill. A child pipeline may belong to such a pipeline.
  */
 export const isAmbiguous = (token: Readonly<Record<string, unknown>>, name: string): boolean =>
-  ["ref", "ref_path", "sub"].includes(name) && ["merge_request_event", "parent_pipeline"].includes(String(token.pipeline_source));
+  ["ref", "ref_path", "ci_config_ref_uri", "sub"].includes(name) &&
+  ["merge_request_event", "parent_pipeline"].includes(String(token.pipeline_source));
 
 /** A publisher without required claims trusts no token. */
 export function hasRequiredClaims(

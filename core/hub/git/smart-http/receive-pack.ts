@@ -242,6 +242,7 @@ async function checkPush(
   arrival: Arrival,
   asked: CheckedPush,
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
+  let checked: { refusal?: Refusal; hold?: Hold } = {};
   try {
     const actor = await actorNow();
     const refused =
@@ -249,13 +250,14 @@ async function checkPush(
       (await checkArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await checkRefs(repo, path, arrival.quarantine, asked));
     const stored = { path, quarantine: arrival.quarantine, addedRefs: addedRefs(asked.commands) };
-    const checked = refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
+    checked = refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
     // The pusher decides how long these checks take.
     const late = checked.refusal ? undefined : await checkRight(await actorNow(), repo, asked.commands);
     if (!late) return checked;
     await checked.hold?.release();
     return { refusal: late };
   } catch (error) {
+    await checked.hold?.release();
     if (isServiceError(error) && error.code === "unauthorized")
       return { refusal: { reason: "the token of this push is no longer valid", messages: [] } };
     if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be checked");
