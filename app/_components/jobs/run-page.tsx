@@ -23,7 +23,7 @@ import { MadeWith } from "../made-with.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { imageOrSpaceOf, RunnerNotice, runDuration, StageChip, startOfCommand } from "./run-facts.tsx";
+import { commandOf, imageOrSpaceOf, RunnerNotice, runDuration, StageChip, startOfCommand } from "./run-facts.tsx";
 import { RunLog } from "./run-log.client.tsx";
 
 export const metadata: Metadata = { title: "Job" };
@@ -192,7 +192,7 @@ function Facts({ home, run, webhooks }: RunProps) {
       <Fact name="Command">
         <span className="flex items-center gap-1">
           <code className="min-w-0 whitespace-pre-wrap break-all">{command}</code>
-          <CopyButton value={command} label="command" />
+          {command === commandOf(spec) && <CopyButton value={command} label="command" />}
         </span>
       </Fact>
       {Object.keys(spec.labels).length > 0 && (

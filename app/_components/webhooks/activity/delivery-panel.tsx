@@ -173,6 +173,7 @@ function RequestSection({
           {kind} in the event catalog
         </Link>
       )}
+      {isLong && <p className="text-fine text-muted">This payload is long, so it is shown only as it was sent.</p>}
       {body === null ? (
         <p className="text-muted text-small">
           {bodyMissing === "access"
