@@ -41,9 +41,14 @@ const DOWN = new Set<unknown>([
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const { code, cause } = at as { code?: unknown; cause?: { originalCode?: unknown } };
+    const { code, syscall, cause } = at as { code?: unknown; syscall?: unknown; cause?: { originalCode?: unknown } };
     const meta = (at as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } }).meta;
-    codes.push(code, cause?.originalCode, meta?.driverAdapterError?.cause?.originalCode);
+    // A server that stops removes its Unix socket.
+    codes.push(
+      code === "ENOENT" && syscall === "connect" ? "ECONNREFUSED" : code,
+      cause?.originalCode,
+      meta?.driverAdapterError?.cause?.originalCode,
+    );
   }
   return codes.filter((code) => code !== undefined);
 }

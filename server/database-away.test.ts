@@ -17,11 +17,8 @@ let onlyOnSite: Browser;
 const direct = databaseUrl();
 
 beforeAll(async () => {
-  const url = new URL(direct);
-  proxy = await startCuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
-  url.hostname = "127.0.0.1";
-  url.port = String(proxy.port);
-  provideSettings({ DATABASE_URL: url.href });
+  proxy = await startCuttableProxy(direct);
+  provideSettings({ DATABASE_URL: proxy.url });
   await closeConnections();
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(200).end("page"), req, res));
   at = await signIn(world, { isConfidential: true, isRefreshAllowed: true });

@@ -9,10 +9,8 @@ let proxy: Awaited<ReturnType<typeof startCuttableProxy>>;
 const direct = databaseUrl();
 
 beforeAll(async () => {
-  const url = new URL(direct);
-  proxy = await startCuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
-  url.port = String(proxy.port);
-  provideSettings({ DATABASE_URL: url.href });
+  proxy = await startCuttableProxy(direct);
+  provideSettings({ DATABASE_URL: proxy.url });
 });
 afterAll(async () => {
   await closeConnections();

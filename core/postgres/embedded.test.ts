@@ -45,6 +45,16 @@ describe("the embedded database", () => {
     expect(new URL(first.url).password).not.toBe(new URL(first.ownerUrl).password);
   });
 
+  it("is reached by a Unix socket in its directory, and by TCP if the path is too long for a socket", async () => {
+    const dataDir = directory();
+    const short = await start(dataDir);
+    expect(await ask(short.url, "select inet_client_addr()")).toBeNull();
+    expect(await ask(findEmbedded(dataDir)?.ownerUrl ?? "", "select inet_client_addr()")).toBeNull();
+    const deep = join(directory(), "x".repeat(90));
+    mkdirSync(deep, { mode: 0o711 });
+    expect(await ask((await start(deep)).url, "select inet_client_addr()")).toBe("127.0.0.1");
+  });
+
   it("runs below a directory that only its owner may enter, as after cloning into `mktemp -d` as root", async () => {
     const dataDir = join(directory(0o700), "data");
     mkdirSync(dataDir, { mode: 0o700 });

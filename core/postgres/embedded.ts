@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { keptSecret } from "../crypto/kept-secret.ts";
@@ -50,14 +50,14 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
     const port = tried === 1 && preferredPort ? preferredPort : await freePort();
     const logFile = join(dataDir, "postgres.log");
     const output = openLog(logFile);
-    const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(port, isDurable)], {
+    const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(cluster, port, isDurable)], {
       // Ctrl-C at the terminal must not stop the database before the requests that still use it.
       detached: true,
       stdio: ["ignore", output.fd, output.fd],
     });
     closeSync(output.fd);
     const exited = hasExited(child);
-    const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+    const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres${socketOf(cluster)}`;
     if (await becomesReady(superuserUrl, exited)) {
       await prepareDatabase(superuserUrl, { owner: password, service: servicePassword(dataDir) });
       const pid = child.pid as number;
@@ -88,12 +88,21 @@ export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
 export type EmbeddedUrls = Pick<EmbeddedServer, "url" | "ownerUrl">;
 
 function urlsOf(dataDir: string, port: number): EmbeddedUrls {
-  const at = (role: string, password: string) => `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
+  const at = (role: string, password: string) =>
+    `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}${socketOf(join(dataDir, "postgres"))}`;
   return {
     url: at(SERVICE_ROLE, servicePassword(dataDir)),
     ownerUrl: at(OWNER_ROLE, keptSecret(join(dataDir, "postgres-password"))),
   };
 }
+
+/**
+ * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes, and this
+ * setting of the server is a list.
+ */
+const hasSocket = (cluster: string): boolean => /^[\w./+-]{1,88}$/.test(resolve(cluster));
+
+const socketOf = (cluster: string): string => (hasSocket(cluster) ? `?host=${encodeURIComponent(resolve(cluster))}` : "");
 
 const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
@@ -105,11 +114,11 @@ const DISPOSABLE = {
   max_connections: "300",
 };
 
-function settings(port: number, isDurable: boolean): string[] {
+function settings(cluster: string, port: number, isDurable: boolean): string[] {
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
     port: String(port),
-    unix_socket_directories: "",
+    unix_socket_directories: hasSocket(cluster) ? resolve(cluster) : "",
     timezone: "UTC",
     log_timezone: "UTC",
     ...(isDurable ? {} : DISPOSABLE),

@@ -46,6 +46,7 @@ max_client_conn = 1000
   await Promise.race([listening, ended]);
   url.hostname = "127.0.0.1";
   url.port = String(port);
+  url.searchParams.delete("host");
   return {
     url: url.href,
     async stop() {

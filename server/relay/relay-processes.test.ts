@@ -21,13 +21,10 @@ let site: HttpsSite;
 let database: Awaited<ReturnType<typeof startCuttableProxy>>;
 
 beforeAll(async () => {
-  const url = new URL(databaseUrl());
-  database = await startCuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
-  url.hostname = "127.0.0.1";
-  url.port = String(database.port);
+  database = await startCuttableProxy(databaseUrl());
   site = await startHttpsSite();
   [one, two] = await Promise.all([
-    startProcess({ ORIGIN: site.origin, DATABASE_URL: url.href }),
+    startProcess({ ORIGIN: site.origin, DATABASE_URL: database.url }),
     startProcess({ ORIGIN: site.origin }),
   ]);
   site.answer(async (req, res) => pass(req, res, { body: await buffer(req), upstreams: [two.origin, one.origin] }));

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** When it is cut, the server behind it seems to be down. */
-export async function startCuttableProxy(target: { host: string; port: number }) {
+/** Stands between the service and its database. When the proxy is cut, the database seems to be down. */
+export async function startCuttableProxy(databaseUrl: string) {
+  const url = new URL(databaseUrl);
+  const target = { host: url.hostname, port: Number(url.port || 5432) };
   const open = new Set<Socket>();
   let isCut = false;
   const server = createServer((client) => {
@@ -29,8 +31,11 @@ export async function startCuttableProxy(target: { host: string; port: number })
   const dropAll = () => {
     for (const socket of open) socket.destroy();
   };
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as AddressInfo).port);
+  url.searchParams.delete("host");
   return {
-    port: (server.address() as AddressInfo).port,
+    url: url.href,
     cut() {
       isCut = true;
       dropAll();
