@@ -10,7 +10,7 @@ import { warnOfHeldSecrets } from "../organizations/withdraw-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
- * The handle stays taken, so that nobody who trusts it ends up at a stranger's account (S113). Doors must call the hub's
+ * The handle stays taken, so that nobody who trusts it ends up at a stranger's account (S139). Doors must call the hub's
  * `deleteAccount`.
  * @param deleteRest deletes what else the user owns, in this transaction
  */
