@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
 import { keptSecret } from "../crypto/kept-secret.ts";
 import { createCluster, DATABASE, findBinaries, OWNER_ROLE, prepareDatabase, SERVICE_ROLE, SUPERUSER } from "./create-cluster.ts";
 import { freePort } from "./free-port.ts";
@@ -58,7 +57,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
     closeSync(output.fd);
     const exited = hasExited(child);
     const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres${socketOf(cluster)}`;
-    if (await becomesReady(superuserUrl, exited)) {
+    if (await becomesReady(cluster, child, exited)) {
       await prepareDatabase(superuserUrl, { owner: password, service: servicePassword(dataDir) });
       const pid = child.pid as number;
       return {
@@ -140,22 +139,14 @@ function hasExited(child: ChildProcess): Promise<void> {
   });
 }
 
-async function becomesReady(url: string, exited: Promise<void>): Promise<boolean> {
+async function becomesReady(cluster: string, child: ChildProcess, exited: Promise<void>): Promise<boolean> {
   let isRunning = true;
   void exited.then(() => {
     isRunning = false;
   });
   for (const deadline = Date.now() + READY_SECONDS * 1_000; isRunning && Date.now() < deadline; await delay(25)) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-    client.on("error", () => undefined);
-    try {
-      await client.connect();
-      return true;
-    } catch {
-      // The server does not accept connections yet.
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+    const running = findPostmaster(cluster);
+    if (running?.isReady && running.pid === child.pid) return true;
   }
   return false;
 }

@@ -29,7 +29,8 @@ function clientOfDocument({
     accessTokenSeconds: null,
     isOwnerless: true,
     secrets: [],
-    defaultScope: (scopes.some(isRequired) ? scopes.filter(isRequired) : scopes).join(" "),
+    // Lasting access is never implied.
+    defaultScope: scopes.filter(scopes.some(isRequired) ? isRequired : (scope) => scope !== OFFLINE_ACCESS).join(" "),
   };
   return {
     client_id: clientId,

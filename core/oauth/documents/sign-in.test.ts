@@ -71,6 +71,11 @@ describe("a site that is known by its document", () => {
     expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
   });
 
+  test("without a scope never gets offline_access, even if its document names neither openid nor profile", async () => {
+    const at = await visit({ scope: "read-repos offline_access" });
+    expect(await signInAtSite(at, { scope: "" })).toMatchObject({ scope: "read-repos" });
+  });
+
   test("gets no scopes beyond those that its document names", async () => {
     const at = await visit({ scope: "openid profile email not-of-ours" });
     expect(await signInAtSite(at, { scope: "openid email" })).toMatchObject({ scope: "openid email" });
