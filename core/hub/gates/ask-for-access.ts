@@ -84,7 +84,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     if (request.status === "rejected") {
       throw conflict("This request was already decided. Only the repository's maintainers can change the decision.");
     }
-    await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
+    await markWithdrawn(tx);
     await tx.accessRequest.delete({ where });
     const { fullName, type, owner } = repo;
     const isSeen = await may(actor, "repo.read", repoResource(repo), tx);
@@ -92,6 +92,11 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     const about = isSeen ? { owner, data: { repo: fullName, type } } : { data: { type } };
     await recordAuditEvent(tx, { type: "access_request.withdraw", actor, subjectId: userId, ...about, from });
   });
+}
+
+/** A user who gives up access at automatic gates in this transaction ends no visits: anybody could repeat that (S137). */
+export async function markWithdrawn(tx: Db): Promise<void> {
+  await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
 }
 
 const EMAILS_MAX = 20;
