@@ -7,7 +7,7 @@ import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
@@ -49,6 +49,7 @@ export async function askForAccess(
   }
   let isNew = false;
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
+    isNew = false;
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
       throw new ServiceError(
@@ -76,7 +77,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   const userId = actorId(actor);
   if (!userId || !isId(repoId)) throw notFound("Request");
   await requirePermission(actor, "access_request.withdraw", { userId }, { what: "Request" });
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     const repo = await lockRepo(tx, repoId);
     const where = { repoId_userId: { repoId, userId } };
     const request = await tx.accessRequest.findUnique({ where, select: { status: true } });
