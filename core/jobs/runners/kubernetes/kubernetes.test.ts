@@ -131,7 +131,7 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
-  it("S133 leaves no secret of a worker that was killed, and touches none that a worker holds or that another service created", async () => {
+  it("S134 leaves no secret of a worker that was killed, and touches none that a worker holds or that another service created", async () => {
     const { pods, secrets } = await cluster();
     const [held, lost, orphan, foreign] = [newId(), newId(), newId(), newId()];
     const tasks = [held, lost].map((id) => startTask(kubernetes, ["sleep", "60"], { image: "debian:12", id }));
