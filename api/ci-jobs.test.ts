@@ -285,6 +285,23 @@ describe("the publishers that a repository trusts", () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 200]);
   });
 
+  test("S98 a publisher that an earlier version stored for a ref alone trusts nothing, and its managers read why", async () => {
+    const circleci = { "oidc.circleci.com/project-id": "6a1b", "oidc.circleci.com/vcs-ref": "refs/heads/main" };
+    const gitlab = { project_path: "group/kite", ref: "main" };
+    const cases = [
+      { stored: gitlab, sent: { ...gitlab, ref_type: "tag", ref_path: "refs/tags/main" }, reason: "ref_type" },
+      { stored: circleci, sent: { ...circleci, "oidc.circleci.com/vcs-origin": "github.com/fork/kite" }, reason: "vcs-origin" },
+    ];
+    for (const { stored, sent, reason } of cases) {
+      const kept = await someRepo(ada);
+      const subject = { repo: nameOf(kept) };
+      const { id } = await addPublisher(ada.actor, subject, input(), from);
+      await db().trustedPublisher.update({ where: { id }, data: { claims: stored } });
+      expect((await ask(kept.fullName, sent)).status).toBe(400);
+      expect((await listPublishers(ada.actor, subject))[0]?.lastRefusal?.reason).toMatch(`${reason}; add the publisher again`);
+    }
+  });
+
   test("each provider has its own form fields", async () => {
     const uuid = "6a1b2c3d-4e5f-6789-abcd-ef0123456789";
     const kept = await someRepo(ada);

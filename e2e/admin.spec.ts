@@ -79,6 +79,8 @@ for (const hasScripts of [true, false]) {
       await administration.enter(demo);
       const row = await administration.findApp(app.name);
       await expect(row).toHaveCount(1);
+      await row.getByRole("link", { name: "Review" }).click();
+      await expect(row).toContainText(REDIRECT_URI);
       await (await underMouse(row.getByRole("button", { name: "Mark as verified" }))).click();
       await administration.expectNotice("App verified");
       await expect(row).toContainText("Verified");

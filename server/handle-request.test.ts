@@ -184,6 +184,20 @@ describe("S110 a request's own statement about its sender and its host", () => {
     expect([moved.status, moved.headers.location]).toEqual([307, undefined]);
   });
 
+  it("S110 counts for that request's IP address only for ten minutes, and has the same limits afterwards", async () => {
+    const { headers } = (await ask("/login", { localAddress: "127.0.0.2" })).seen;
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 9 * 60_000 });
+    try {
+      expect((await ask("/", { headers })).seen.ip).toBe("127.0.0.2");
+      vi.setSystemTime(Date.now() + 2 * 60_000);
+      expect((await ask("/", { headers })).seen.ip).toBe("127.0.0.1");
+      expect((await ask("/api/models", { headers })).status).toBe(404);
+      expect((await ask("/elsewhere", { headers })).headers.location).toBeUndefined();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("changes nothing that a page sees", async () => {
     const { seen, headers } = await ask("/login", { headers: spoofed });
     expect(seen.headers).toMatchObject({

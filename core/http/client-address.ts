@@ -9,15 +9,20 @@ export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 /** Next requests pages from this service itself. Such a request counts for the original client's address. */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
-export const signedOnBehalfOf = (address: string | null): string => `${address ?? UNKNOWN} ${sign(NEXT, address ?? UNKNOWN)}`;
+export function signedOnBehalfOf(address: string | null): string {
+  const text = `${address ?? UNKNOWN} ${Math.floor(Date.now() / 1000)}`;
+  return `${text} ${sign(NEXT, text)}`;
+}
 const NEXT = "requests of Next";
 const UNKNOWN = "unknown";
+/** An action of Next takes less, and a leaked signature must soon be worthless. */
+const ON_BEHALF_SECONDS = 600;
 
-export function sentOnBehalfOf({ headers }: IncomingMessage): string | undefined {
-  const given = headers[ON_BEHALF_HEADER];
-  if (typeof given !== "string") return undefined;
-  const [address = "", signature = "", ...more] = given.split(" ");
-  return more.length === 0 && isSigned(NEXT, address, signature) ? address : undefined;
+/** An old request has the limits of such a request too, but does not count for the address. */
+export function sentOnBehalfOf({ headers }: IncomingMessage): { address: string; isOld: boolean } | undefined {
+  const [address = "", seconds = "", signature = "", ...more] = String(headers[ON_BEHALF_HEADER] ?? "").split(" ");
+  if (more.length > 0 || !isSigned(NEXT, `${address} ${seconds}`, signature)) return undefined;
+  return { address, isOld: Math.abs(Date.now() / 1000 - Number(seconds)) > ON_BEHALF_SECONDS };
 }
 
 let trusted: { from: readonly string[]; list: BlockList } | undefined;
@@ -45,7 +50,7 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
  */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = sentOnBehalfOf(req);
-  if (asked !== undefined) return asked === UNKNOWN ? null : asked;
+  if (asked && !asked.isOld) return asked.address === UNKNOWN ? null : asked.address;
   let address = plainAddress(req.socket.remoteAddress);
   const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
   while (isTrustedAddress(address) && hops.length > 0) {

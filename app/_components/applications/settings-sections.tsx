@@ -110,6 +110,7 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
             mayDropPkce={isConfidential}
           />
         </fieldset>
+        {app.verifiedAt && <LosesMark>A change of the device flow</LosesMark>}
         <SubmitButton variant="secondary">Save</SubmitButton>
       </ActionForm>
     </SectionCard>

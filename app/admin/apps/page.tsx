@@ -1,9 +1,11 @@
 import { AppWindow, BadgeCheck, SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
+import { Fragment } from "react";
 import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import { env } from "#core/env.ts";
 import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
+import { looksOf } from "#core/oauth/apps/change-app.ts";
 import { type AppState, appStates, listAllApps, type OwnedApp } from "#core/oauth/apps/list-apps.ts";
 import { ActionButton } from "../../_components/action-form.client.tsx";
 import { countOfUsers } from "../../_components/applications/app-list-page.tsx";
@@ -49,6 +51,7 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
   const hrefOf = (page: number) => hrefWith(APPS_PATH, { search, state, page });
   const here = hrefOf(apps.page);
   const isRecent = isRecentlyAuthenticated(operator);
+  const review = textOf(query.review);
   return (
     <ListPage
       title="OAuth apps"
@@ -57,7 +60,7 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
       label="OAuth apps"
       list={apps}
       hrefOf={hrefOf}
-      row={(app) => <AppRow key={app.id} app={app} isRecent={isRecent} returnTo={here} />}
+      row={(app) => <AppRow key={app.id} app={app} isReviewed={app.id === review} isRecent={isRecent} returnTo={here} />}
       empty={<NoApps isSearched={search !== "" || state !== undefined} />}
     >
       <SearchForm action={APPS_PATH} label="Name, client ID or owner" value={search}>
@@ -92,9 +95,9 @@ function NoApps({ isSearched }: Readonly<{ isSearched: boolean }>) {
   );
 }
 
-type AppRowProps = Readonly<{ app: OwnedApp; isRecent: boolean; returnTo: string }>;
+type AppRowProps = Readonly<{ app: OwnedApp; isReviewed: boolean; isRecent: boolean; returnTo: string }>;
 
-function AppRow({ app, isRecent, returnTo }: AppRowProps) {
+function AppRow({ app, isReviewed, isRecent, returnTo }: AppRowProps) {
   return (
     <ListRow
       leading={<AppLogo app={app} />}
@@ -154,7 +157,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
       actions={
         isRecent && (
           <>
-            <Trust app={app} returnTo={returnTo} />
+            <Trust app={app} isReviewed={isReviewed} returnTo={returnTo} />
             {!app.blockedAt && (
               <>
                 <Privilege app={app} returnTo={returnTo} />
@@ -164,15 +167,48 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
           </>
         )
       }
-    />
+    >
+      {isReviewed && <Looks app={app} />}
+    </ListRow>
   );
 }
 
-type ActionProps = Omit<AppRowProps, "isRecent">;
+/** The mark is for these values. The title shows the name and the logo. */
+function Looks({ app }: Readonly<{ app: OwnedApp }>) {
+  const { homepageUrl, redirectUris, termsUrl, policyUrl, isDeviceFlowAllowed } = looksOf(app);
+  const values = {
+    Homepage: [homepageUrl],
+    "Redirect URIs": redirectUris,
+    Terms: [termsUrl],
+    "Privacy policy": [policyUrl],
+    "Device flow": [isDeviceFlowAllowed ? "allowed" : null],
+  };
+  return (
+    <dl className="mt-2 grid gap-x-3 gap-y-1 text-small sm:grid-cols-[max-content_1fr]">
+      {Object.entries(values).map(([label, texts]) => (
+        <Fragment key={label}>
+          <dt className="text-muted">{label}</dt>
+          <dd className="wrap-anywhere min-w-0 whitespace-pre-line">{texts.filter(Boolean).join("\n") || "none"}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+type ActionProps = Pick<AppRowProps, "app" | "returnTo">;
 
 /** Apps that come with the service need no verification. */
-function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt, updatedAt }, returnTo }: ActionProps) {
+function Trust({ app, isReviewed, returnTo }: Omit<AppRowProps, "isRecent">) {
+  const { id, name, clientId, isFirstParty, verifiedAt, blockedAt, updatedAt } = app;
   if (isFirstParty && !blockedAt) return null;
+  if (!blockedAt && !verifiedAt && !isReviewed) {
+    return (
+      <ButtonLink href={hrefWith(APPS_PATH, { search: clientId, review: id })}>
+        Review
+        <span className="sr-only"> {name}</span>
+      </ButtonLink>
+    );
+  }
   const [action, label] = blockedAt
     ? [unblockAction.bind(null, id), "Unblock"]
     : [

@@ -2,7 +2,17 @@ import type { Claims } from "./preset.ts";
 
 /** Inexact numbers never match, because rounding must not make two IDs equal. */
 export function differingClaim(wanted: Claims, token: Readonly<Record<string, unknown>>): string | undefined {
-  return Object.keys(wanted).find((name) => isAmbiguous(token, name) || textOfClaim(token, name) !== wanted[name]);
+  return Object.keys(wanted).find(
+    (name) =>
+      isAmbiguous(token, name) || missingBeside(wanted, token, name) !== undefined || textOfClaim(token, name) !== wanted[name],
+  );
+}
+
+/** Returns the claim without which a ref may be a tag's at GitLab or a fork's at CircleCI. Earlier versions did not require it. */
+export function missingBeside(wanted: Claims, token: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const isShort = name === "ref" && !wanted.ref?.startsWith("refs/") && Object.hasOwn(token, "ref_type");
+  const beside = name === "oidc.circleci.com/vcs-ref" ? "oidc.circleci.com/vcs-origin" : isShort ? "ref_type" : undefined;
+  return beside === undefined || Object.hasOwn(wanted, beside) ? undefined : beside;
 }
 
 /**

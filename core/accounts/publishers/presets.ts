@@ -239,7 +239,7 @@ const bitbucket: Preset = {
     {
       name: "branchName",
       label: "Branch",
-      hint: "Only pipelines of this branch.",
+      hint: "Only pipelines of this branch, including those of pull requests from it into other branches. To exclude these, enter a deployment environment that only this branch can deploy to.",
       placeholder: "main",
       shape: LINE,
       problem: "Enter the name of a branch.",

@@ -3,7 +3,7 @@ import { requirePermission } from "../../access/may.ts";
 import { findOwner, lockOwner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
@@ -42,7 +42,7 @@ export async function createCollection(
   if (!owner) throw notFound("Owner");
   const ask = (tx: Db) => requirePermission(actor, "collection.create", ownerColumns(owner), { what: "Owner", tx });
   await ask(db());
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     if (!(await lockOwner(tx, owner))) throw notFound("Owner");
     await lockCollectionsOf(tx, owner.id);
     await ask(tx);
@@ -110,7 +110,7 @@ export async function updateCollection(
   // Making a collection private is not counted, because only a counted change can make the collection public again (S144).
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     if (title !== undefined || position !== undefined) await lockCollectionsOf(tx, owner.id);
     const before = await findCollectionToChange(tx, actor, slug);
     if (title !== undefined) await requireFreeTitle(tx, before, title);
@@ -153,7 +153,7 @@ async function moveAmongCollections(tx: Db, { id, owner }: Collection, position:
 }
 
 export async function deleteCollection(actor: Actor, slug: string, from: RequestOrigin): Promise<Collection> {
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const collection = await findCollectionToChange(tx, actor, slug);
     const { id, owner, title } = collection;
     await tx.collection.delete({ where: { id } });

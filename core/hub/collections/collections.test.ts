@@ -5,7 +5,7 @@ import { throttleKey } from "../../accounts/throttle.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { queueForLock } from "../../testing/as-owner.ts";
+import { deadlock, queueForLock } from "../../testing/as-owner.ts";
 import type { Repo } from "../repos/repo.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
 import { createCollection, deleteCollection, type NewCollection, updateCollection } from "./change-collections.ts";
@@ -147,6 +147,14 @@ describe("S136 visibility:", () => {
 });
 
 describe("items", () => {
+  test("an item whose addition deadlocks with other changes is added once", async () => {
+    const ada = await signedInPerson();
+    const [repo, collection] = [await someRepo(ada), await someCollection(ada)];
+    const last = `select from collection where id = '${collection.id}' for update`;
+    await deadlock(`select from repo where id = '${repo.id}' for update`, () => put(ada, collection, repo), last);
+    expect(await namesSeen(ada, collection)).toEqual([`0 ${repo.name}`]);
+  });
+
   test("are added once, even by simultaneous requests", async () => {
     const ada = await signedInPerson();
     const [collection, repo] = [await someCollection(ada), await someRepo(ada)];

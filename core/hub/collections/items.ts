@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
@@ -15,7 +15,7 @@ type NewItem = { repo: RepoName; note?: string | null };
 export async function addItem(actor: Actor, slug: string, { repo: name, note }: NewItem): Promise<Collection> {
   const text = parseNote(note);
   await countChange(actor);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const collection = await findCollectionToChange(tx, actor, slug);
     const repo = await findRepo(actor, name, "repo.read", tx);
     const { _count: count, _max: last } = await tx.collectionItem.aggregate({
@@ -47,7 +47,7 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
   const note = changes.note === undefined ? undefined : parseNote(changes.note);
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   await countChange(actor);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const { id: collectionId } = await findCollectionToChange(tx, actor, slug);
     const seen = await readItemsOf(actor, collectionId, tx);
     if (!seen.some(({ id }) => id === itemId)) throw notFound("Item");
@@ -82,7 +82,7 @@ async function moveItem(
 }
 
 export async function removeItem(actor: Actor, slug: string, itemId: string): Promise<CollectionItem> {
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const { id: collectionId } = await findCollectionToChange(tx, actor, slug);
     const item = (await readItemsOf(actor, collectionId, tx)).find(({ id }) => id === itemId);
     if (!item) throw notFound("Item");

@@ -5,7 +5,7 @@ import { removeMember } from "../../accounts/organizations/members.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
-import { queueForLock } from "../../testing/as-owner.ts";
+import { deadlock, queueForLock } from "../../testing/as-owner.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
@@ -40,6 +40,14 @@ test("a user who can no longer see the repository opens no discussion", async ()
   ]);
   await hidden;
   expect(await outcomes(openings)).toEqual(["not_found", "not_found"]);
+});
+
+test("a discussion whose opening deadlocks with other changes of the repository is opened once", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  const open = () => openDiscussion(bea.actor, repo, { title: "Where is the sea?" });
+  const last = `select from repo where id = '${repo.id}' for update`;
+  expect((await deadlock("lock discussion in share mode", open, last)).row.num).toBe(1);
 });
 
 describe("a discussion", () => {

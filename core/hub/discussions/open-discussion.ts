@@ -1,6 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { readRepo } from "../repos/read-repos.ts";
@@ -18,7 +18,7 @@ export async function openDiscussion(
   await requireDiscussions(actor, repo);
   const [title, description] = [parseTitle(input.title), parseDescription(input.description)];
   await countContribution(actor, "open", description);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const opened = await insertDiscussion(tx, repo.id, {
       title,
       description,

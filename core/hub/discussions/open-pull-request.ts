@@ -1,5 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { db } from "../../db.ts";
+import { inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { requireRoomForRef, resolveRef, updateRefs } from "../git/refs/git-refs.ts";
@@ -41,7 +41,7 @@ export async function openPullRequest(
   await requireRoomForRef(path, { isPullRequest: true });
   await countContribution(actor, "open", description);
   if (input.head && "sha" in input.head) await input.head.store?.();
-  const opened = await db().$transaction(async (tx) => {
+  const opened = await inTransaction(async (tx) => {
     const status = proposedSha ? "open" : "draft";
     const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });
     const { storeId, pointers = [] } = input.largeFiles ?? {};
@@ -68,7 +68,7 @@ async function createRef(
   } catch (error) {
     // If the ref exists although the recording failed, the pull request must stay.
     if ((await resolveRef(path, change.ref)) !== newSha)
-      await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
+      await inTransaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;
   }
 }

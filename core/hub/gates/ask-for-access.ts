@@ -7,7 +7,7 @@ import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
@@ -49,6 +49,7 @@ export async function askForAccess(
   }
   let isNew = false;
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
+    isNew = false;
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
       throw new ServiceError(
@@ -76,7 +77,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   const userId = actorId(actor);
   if (!userId || !isId(repoId)) throw notFound("Request");
   await requirePermission(actor, "access_request.withdraw", { userId }, { what: "Request" });
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     const repo = await lockRepo(tx, repoId);
     const where = { repoId_userId: { repoId, userId } };
     const request = await tx.accessRequest.findUnique({ where, select: { status: true } });
@@ -84,7 +85,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     if (request.status === "rejected") {
       throw conflict("This request was already decided. Only the repository's maintainers can change the decision.");
     }
-    await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
+    await markWithdrawn(tx);
     await tx.accessRequest.delete({ where });
     const { fullName, type, owner } = repo;
     const isSeen = await may(actor, "repo.read", repoResource(repo), tx);
@@ -92,6 +93,11 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     const about = isSeen ? { owner, data: { repo: fullName, type } } : { data: { type } };
     await recordAuditEvent(tx, { type: "access_request.withdraw", actor, subjectId: userId, ...about, from });
   });
+}
+
+/** A user who gives up access at automatic gates in this transaction ends no visits: anybody could repeat that (S137). */
+export async function markWithdrawn(tx: Db): Promise<void> {
+  await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
 }
 
 const EMAILS_MAX = 20;

@@ -7,7 +7,7 @@ import { displayText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
@@ -148,14 +148,17 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
   ]);
 }
 
-/** Reads the row under the lock, because the gate or the right to decide may have been removed meanwhile (S135). */
+/**
+ * Reads the row under the lock, because the gate or the right to decide may have been removed meanwhile (S135). `change` may run
+ * several times.
+ */
 export async function changeGate<T>(
   actor: Actor,
   { id }: Pick<Repo, "id">,
   action: RepoAction,
   change: (tx: Db, repo: Repo) => Promise<T>,
 ): Promise<T> {
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");
     await requirePermission(actor, action, repoResource(repo), { what: "Repository", tx });

@@ -12,6 +12,7 @@ import {
 } from "../../accounts/testing/people.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { db, pool } from "../../db.ts";
+import { deadlock } from "../../testing/as-owner.ts";
 import type { RepoName } from "../repos/find-repo.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
@@ -311,6 +312,14 @@ it("S137 a user has at most 1,000 requests; a new one is possible once one is wi
   expect(await ask(person, repo)).toBe("pending");
   await db().accessRequest.updateMany({ where: { userId: person.id }, data: { hasAsked: false } });
   expect(await ask(person, await gatedRepo())).toBe("pending");
+});
+
+it("a request and its withdrawal that deadlock with other changes are repeated", async () => {
+  const [asker, repo] = [await signedInPerson(), await gatedRepo()];
+  const [first, last] = ["lock access_request in share mode", `select from repo where id = '${repo.id}' for update`];
+  expect(await deadlock(first, () => ask(asker, repo), last)).toBe("pending");
+  await deadlock(first, () => withdrawAccessRequest(asker.actor, repo.id, from), last);
+  expect(await findOwnAccessRequest(asker.actor, repo)).toBeUndefined();
 });
 
 it("S56 changing a decision back and forth cannot fill a mailbox", async () => {

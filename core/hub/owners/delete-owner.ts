@@ -6,6 +6,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, inTransaction } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { removeWebhooksOf } from "../../webhooks/manage/delete-webhook.ts";
+import { markWithdrawn } from "../gates/ask-for-access.ts";
 import { removeRepos } from "../repos/change-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions, UPLOADS_AT_A_TIME } from "../repos/remove-contributions.ts";
@@ -13,10 +14,12 @@ import type { Repo } from "../repos/repo.ts";
 
 /** Deletes most of a large account in portions first, so that another attempt can continue after an interruption. */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
-  const by = actorId(actor) === userId ? null : actorId(actor);
+  const isOwn = actorId(actor) === userId;
+  const by = isOwn ? null : actorId(actor);
   await requireDeletable(actor, userId);
-  await removePortions(userId, by);
+  await removePortions(userId, by, isOwn);
   await deleteUser(actor, userId, from, async (tx) => {
+    if (isOwn) await markWithdrawn(tx);
     await removeOwned(tx, userId, by);
     await forget(tx, userId);
   });
@@ -43,7 +46,11 @@ const PORTIONS: readonly Portion[] = [
 ];
 
 /** Each portion has a short transaction of its own. Returns the numbers for the audit log. */
-async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
+async function removePortions(
+  ownerId: string,
+  by: string | null,
+  isOwnAccount = false,
+): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
     const rows = await db().$queryRaw<unknown[]>`SELECT 1 FROM ${Prisma.raw(table)} WHERE ${where} LIMIT 1 OFFSET ${most}`;
@@ -54,7 +61,10 @@ async function removePortions(ownerId: string, by: string | null): Promise<{ rep
     const begin = change ? Prisma.sql`UPDATE ${table} ${change}` : Prisma.sql`DELETE FROM ${table}`;
     while (await isMore(name, where, most)) {
       const some = Prisma.sql`ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT ${most})`;
-      const count = await db().$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
+      const count = await inTransaction(async (tx) => {
+        if (isOwnAccount) await markWithdrawn(tx);
+        return tx.$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
+      });
       if (name === "collection") removed.collections += count;
     }
   }

@@ -4,7 +4,7 @@ export type TokenCount = {
   isEstimated: boolean;
 };
 
-const CHARACTERS_PER_TOKEN = 4;
+const BYTES_PER_TOKEN = 4;
 const TOKENS_MAX = 1_000_000_000;
 const FILE_TOKENS = 1_000;
 const COMPLETION_USUAL = 1_000;
@@ -27,29 +27,29 @@ function tokens(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.ceil(value) : undefined;
 }
 
-export const tokensOfText = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
+export const tokensOfText = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
 
 /** The length of an embedded file does not show how many tokens it uses, so each counts as a typical picture. */
 export function estimatePrompt(body: unknown): number {
-  let characters = 0;
+  let bytes = 0;
   const waiting: unknown[] = [body];
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value === "string") {
-      characters += value.length;
+      bytes += Buffer.byteLength(value);
     } else if (Array.isArray(value)) {
       // A prompt may already consist of tokens, which are numbers.
-      if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
+      if (typeof value[0] === "number") bytes += value.length * BYTES_PER_TOKEN;
       else for (const item of value) waiting.push(item);
     } else if (typeof value === "object" && value !== null) {
       const isMedia = "data" in value && "format" in value;
       for (const [name, item] of Object.entries(value)) {
-        if ((isMedia && name === "data") || isInlineFile(name, item)) characters += FILE_TOKENS * CHARACTERS_PER_TOKEN;
+        if ((isMedia && name === "data") || isInlineFile(name, item)) bytes += FILE_TOKENS * BYTES_PER_TOKEN;
         else waiting.push(item);
       }
     }
   }
-  return tokensOfText(characters);
+  return tokensOfText(bytes);
 }
 
 /** In other fields, a data URL is text. */

@@ -102,8 +102,12 @@ export class AnswerCounter {
   readonly #prompt: number;
   readonly #completion: CompletionEstimate;
   readonly #begin = performance.now();
+  #heardAt = this.#begin;
   #reported: TokenCount | undefined;
-  #characters = 0;
+  /** The rest is what came after the last report. */
+  #events = 0;
+  #textBytes = 0;
+  #silentSeconds = 1;
   #unseen: number | undefined;
 
   constructor(prompt: number, completion: CompletionEstimate) {
@@ -113,8 +117,21 @@ export class AnswerCounter {
 
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
-    this.#reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#reported;
-    this.#characters += charactersOf(data);
+    const reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage);
+    const textBytes = reported ? 0 : textBytesOf(data);
+    if (reported) {
+      this.#reported = reported;
+      this.#events = this.#textBytes = this.#silentSeconds = 0;
+    } else if (textBytes > 0) {
+      this.#events++;
+      this.#textBytes += textBytes;
+      this.#silentSeconds += this.#secondsOfSilence();
+    } else return;
+    this.#heardAt = performance.now();
+  }
+
+  #secondsOfSilence(): number {
+    return Math.floor((performance.now() - this.#heardAt) / 1_000);
   }
 
   /** Whole seconds, rounded up. */
@@ -123,11 +140,12 @@ export class AnswerCounter {
   }
 
   /**
-   * Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. Only the time limits that,
-   * because a provider may ignore the maximum that the client asked for.
+   * Nobody waits for the rest of the answer. While the provider sent no text, it may have generated some that it hides, or that was
+   * not yet read. Only the time limits that, because a provider may ignore the maximum that the client asked for.
    */
   abandon(): void {
-    this.#unseen ??= Math.min(COMPLETION_MAX, this.seconds() * this.#completion.perSecond);
+    const seconds = this.#silentSeconds + this.#secondsOfSilence();
+    this.#unseen ??= Math.min(COMPLETION_MAX, seconds * this.#completion.perSecond);
   }
 
   /** The whole answer was generated, but this service does not read it. */
@@ -140,30 +158,32 @@ export class AnswerCounter {
   }
 
   result(): TokenCount {
-    const completion = Math.max(tokensOfText(this.#characters), this.#unseen ?? 0);
-    return this.#reported ?? { prompt: this.#prompt, completion, isEstimated: true };
+    // An event with text has at least one token.
+    const rest = Math.max(this.#events, tokensOfText(this.#textBytes)) + (this.#unseen ?? 0);
+    const { prompt, completion } = this.#reported ?? { prompt: this.#prompt, completion: 0 };
+    return { prompt, completion: completion + rest, isEstimated: rest > 0 || !this.#reported };
   }
 }
 
-function charactersOf(data: Record<string, unknown>): number {
+function textBytesOf(data: Record<string, unknown>): number {
   // Other events of the responses API repeat this text.
-  if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
+  if (typeof data.type === "string" && data.type.endsWith(".delta")) return bytesOf(data.delta);
   const choices = Array.isArray(data.choices) ? data.choices : [];
-  let characters = 0;
+  let bytes = 0;
   for (const choice of choices) {
     const { text, delta, message } = Object(choice) as Record<string, unknown>;
     const part = Object(delta ?? message) as Record<string, unknown>;
-    characters += lengthOf(text) + lengthOf(part.content) + lengthOf(part.reasoning_content) + lengthOf(part.refusal);
+    bytes += bytesOf(text) + bytesOf(part.content) + bytesOf(part.reasoning_content) + bytesOf(part.refusal);
     for (const call of Array.isArray(part.tool_calls) ? part.tool_calls : []) {
       const { name, arguments: given } = Object(Object(call).function) as Record<string, unknown>;
-      characters += lengthOf(name) + lengthOf(given);
+      bytes += bytesOf(name) + bytesOf(given);
     }
   }
   for (const item of Array.isArray(data.output) ? data.output : []) {
     const parts = Object(item).content;
-    for (const part of Array.isArray(parts) ? parts : []) characters += lengthOf(Object(part).text);
+    for (const part of Array.isArray(parts) ? parts : []) bytes += bytesOf(Object(part).text);
   }
-  return characters;
+  return bytes;
 }
 
-const lengthOf = (value: unknown): number => (typeof value === "string" ? value.length : 0);
+const bytesOf = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);

@@ -47,6 +47,12 @@ export async function startCluster() {
       if (kind === "secrets") madeSecrets.push(body);
       return reply(201, body);
     }
+    if (request.method === "GET" && !name) {
+      const wanted = (url.searchParams.get("labelSelector") ?? "").split("=") as [string, string];
+      const found = [...all.values()].filter(({ metadata }) => metadata.labels?.[wanted[0]] === wanted[1]);
+      const isPartial = request.headers.accept?.includes("as=PartialObjectMetadataList");
+      return reply(200, { items: isPartial ? found.map(({ metadata }) => ({ metadata })) : found });
+    }
     const found = all.get(name);
     if (!found) return status(404, `${name} not found`);
     if (request.method === "PUT") {

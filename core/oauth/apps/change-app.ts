@@ -8,6 +8,8 @@ import { type Db, db, inTransaction } from "#core/db.ts";
 import { notFound, ServiceError } from "#core/errors.ts";
 import { type OAuthApp, type OAuthAppSecret, Prisma } from "#core/generated/prisma/client.ts";
 import { isId } from "#core/ids.ts";
+import { termsOf } from "../clients/client-records.ts";
+import type { RegisteredMetadata } from "../registration/registration-metadata.ts";
 
 export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
 
@@ -101,13 +103,19 @@ export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || curr
 /** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** An operator verifies an app by these fields. */
-const LOOKS = ["name", "homepageUrl", "redirectUris", "logoId"] as const;
-type Looks = Pick<OAuthApp, (typeof LOOKS)[number] | "verifiedAt">;
+type Described = Pick<OAuthApp, "name" | "logoId" | "homepageUrl" | "redirectUris" | "isDeviceFlowAllowed"> & {
+  registeredMetadata: unknown;
+};
+
+/** An operator verifies an app by these values. */
+export function looksOf({ name, logoId, homepageUrl, redirectUris, isDeviceFlowAllowed, registeredMetadata }: Described) {
+  const terms = termsOf((registeredMetadata ?? {}) as RegisteredMetadata);
+  return { name, logoId, homepageUrl, redirectUris, isDeviceFlowAllowed, ...terms };
+}
 
 /** A verified app could otherwise take any name afterwards (S28). */
-export function losesMark(before: Looks, after: Omit<Looks, "verifiedAt">): boolean {
-  return before.verifiedAt !== null && LOOKS.some((field) => !isDeepStrictEqual(before[field], after[field]));
+export function losesMark(before: Described & Pick<OAuthApp, "verifiedAt">, after: Described): boolean {
+  return before.verifiedAt !== null && !isDeepStrictEqual(looksOf(before), looksOf(after));
 }
 
 /** The NOTIFY channel for the ID of a client that every process must read again. */

@@ -71,6 +71,7 @@ test("S28 the verified mark is for the app that the operator saw, and ends when 
     { name: "Your Bank" },
     { homepageUrl: "https://bank.example" },
     { redirectUris: ["https://else.example/cb"] },
+    { isDeviceFlowAllowed: true },
     { logo },
   ]) {
     await verify((await read(app.id)).updatedAt);

@@ -58,7 +58,7 @@ export async function findClientRecords(clientIds: readonly string[]): Promise<M
   return new Map(records.map((record) => [record.clientId, record]));
 }
 
-const termsOf = ({ tos_uri, policy_uri }: Pick<RegisteredMetadata, "tos_uri" | "policy_uri">) => ({
+export const termsOf = ({ tos_uri, policy_uri }: Pick<RegisteredMetadata, "tos_uri" | "policy_uri">) => ({
   termsUrl: tos_uri ?? null,
   policyUrl: policy_uri ?? null,
 });

@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { differingClaim, hasRequiredClaims, isAmbiguous } from "#core/accounts/publishers/compare-claims.ts";
+import { differingClaim, hasRequiredClaims, isAmbiguous, missingBeside } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
 import { consumeThrottles, mayRecord, throttleKey } from "#core/accounts/throttle.ts";
 import { ENTRIES_WITH_TOKENS_PER_HOUR } from "#core/audit/hourly-allowance.ts";
@@ -89,6 +89,8 @@ function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JW
   const name = differingClaim(wanted, claims);
   if (name !== undefined && isAmbiguous(claims, name))
     return "the pipeline is for a merge request, or a child pipeline, not of a branch or a tag";
+  const missing = name !== undefined && missingBeside(wanted, claims, name);
+  if (missing) return `the publisher has the claim ${name} without ${missing}; add the publisher again`;
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
   const id = differingClaim(pinned, claims);
   if (id === undefined) return "the publisher has no claims; add it again";

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
 import { findImage } from "#core/images/stored-image.ts";
 import { startHttpsSite } from "#core/testing/https-site.ts";
 import { forgetFetches } from "../documents/within-fetch-limits.ts";
@@ -69,7 +70,7 @@ test("S82 the consent page shows the app's logo, served from the service's origi
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
-test("S28 S82 the verified mark is for one logo: another picture at the same URL removes the mark, the same picture does not", async () => {
+test("S28 S82 the verified mark is for one logo: another picture at the same URL removes the mark, the same picture does not; so do other terms", async () => {
   await show("#b5892e");
   const logo_uri = `${site.origin}/logo.png`;
   const registered = await register({ logo_uri });
@@ -84,6 +85,14 @@ test("S28 S82 the verified mark is for one logo: another picture at the same URL
   await db().oAuthApp.update({ where, data: { verifiedAt: new Date() } });
   await replace(registered, { client_id: registered.client_id });
   expect(await isVerified()).toBe(false);
+  for (const changes of [{ tos_uri: "https://quill.example/terms" }, { policy_uri: "https://quill.example/privacy" }]) {
+    await db().oAuthApp.update({ where, data: { verifiedAt: new Date() } });
+    await replace(registered, { client_id: registered.client_id, software_version: newId() });
+    expect(await isVerified()).toBe(true);
+    await replace(registered, { client_id: registered.client_id, ...changes });
+    expect([changes, await isVerified()]).toEqual([changes, false]);
+    await replace(registered, { client_id: registered.client_id });
+  }
 });
 
 test("S77 an app is registered without a logo that is unusable or on the internal network", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
 import { standingsOf } from "../../access/standing-in-organization.ts";
 import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
@@ -36,7 +37,7 @@ it("S136 a member who does not meet the organization's requirements gets the sam
   }
 });
 
-it("S137 a stranger who gives up access at an automatic gate ends no visits of others, but at a manual gate visits end", async () => {
+it("S137 a stranger who gives up access at an automatic gate ends no visits of others; an operator and a manual gate end them", async () => {
   const [owner, visitor, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(owner, { type: "space" });
   const name = { type: "space", owner: owner.username, name: repo.name } as const;
@@ -56,9 +57,11 @@ it("S137 a stranger who gives up access at an automatic gate ends no visits of o
   await askForAccess(stranger.actor, name, {}, from);
   await withdrawAccessRequest(stranger.actor, repo.id, from);
   expect(await post()).toBe("app");
-  const former = await signedInPerson();
-  await askForAccess(former.actor, name, {}, from);
-  await deleteAccount(former.actor, former.id, from);
+  const [leaving, removed] = [await signedInPerson(), await signedInPerson()];
+  for (const { actor } of [leaving, removed]) await askForAccess(actor, name, {}, from);
+  await deleteAccount(leaving.actor, leaving.id, from);
+  expect(await post()).toBe("app");
+  await deleteAccount(operatorCommand, removed.id, from);
   await expect(post()).rejects.toMatchObject({ code: "unauthorized" });
 
   await askForAccess(stranger.actor, name, {}, from);

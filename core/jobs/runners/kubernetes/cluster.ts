@@ -8,6 +8,8 @@ export type Cluster = {
   namespace: string;
   core: CoreV1Api;
   networking: NetworkingV1Api;
+  /** Returns the labels of each Secret, without its content. */
+  labelsOfSecrets(selector: string): Promise<Record<string, string>[]>;
   followLog(pod: string, container: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 };
 
@@ -16,10 +18,16 @@ export async function connect(): Promise<Cluster> {
   const config: KubeConfig = new client.KubeConfig();
   config.loadFromDefault();
   const namespace = env().JOBS_KUBERNETES_NAMESPACE;
+  const core = config.makeApiClient(client.CoreV1Api);
   return {
     namespace,
-    core: config.makeApiClient(client.CoreV1Api),
+    core,
     networking: config.makeApiClient(client.NetworkingV1Api),
+    async labelsOfSecrets(labelSelector) {
+      const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+      const { items } = await core.listNamespacedSecret({ namespace, labelSelector }, client.setHeaderOptions("Accept", accept));
+      return items.map(({ metadata }) => metadata?.labels ?? {});
+    },
     // Does not use the client's own function, where an error in the middle of the stream would end the process.
     async followLog(pod, container, signal) {
       const server = config.getCurrentCluster()?.server;

@@ -131,6 +131,25 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
+  it("S134 leaves no secret of a worker that was killed, and touches none that a worker holds or that another service created", async () => {
+    const { pods, secrets } = await cluster();
+    const [held, lost, orphan, foreign] = [newId(), newId(), newId(), newId()];
+    const tasks = [held, lost].map((id) => startTask(kubernetes, ["sleep", "60"], { image: "debian:12", id }));
+    const [kept, ended] = await Promise.all(tasks);
+    await vi.waitFor(() => expect(pods.size).toBe(2), { timeout: 10_000 });
+    const left = (id: string, labels: Record<string, string>) =>
+      secrets.set(`keyhook-${id}`, { metadata: { name: `keyhook-${id}`, labels }, stringData: {} });
+    const labels = secrets.get(`keyhook-${held}`)?.metadata.labels ?? {};
+    left(orphan, { ...labels, "keyhook.run": orphan });
+    left(foreign, { ...labels, "keyhook.run": foreign, "keyhook.service": "another" });
+    await kubernetes.sweep?.(async (ids) => new Set(ids.filter((id) => id === held)));
+    expect([...secrets.keys()].sort()).toEqual([`keyhook-${held}`, `keyhook-${foreign}`].sort());
+    await ended?.ended;
+    expect([...pods.keys()]).toEqual([`keyhook-${held}`]);
+    kept?.kill();
+    await kept?.ended;
+  });
+
   it("ends with a different reason for a missing image, too little memory, and a cluster that does not respond", async () => {
     const started = await cluster();
     expect((await runTask(kubernetes, ["true"], { image: "missing:1" })).exit).toEqual({

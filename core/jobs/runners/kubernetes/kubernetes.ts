@@ -4,7 +4,7 @@ import { log } from "../../../log.ts";
 import { allowImage } from "../../image-reference.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
 import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.ts";
-import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
+import { CONTAINER, imageOf, nameOf, networkPolicies, ofThisService, podOf, RUN_LABEL, secretOf } from "./objects.ts";
 
 const POLL_MS = 500;
 const UNREACHABLE_MAX_MS = 60_000;
@@ -35,6 +35,13 @@ export const kubernetes: Runner = {
   },
   async endLeftovers(id) {
     await removeAll(await connect(), id);
+  },
+  async sweep(isHeld) {
+    const cluster = await connect();
+    // A run's Secret is created first and removed last.
+    const left = (await cluster.labelsOfSecrets(ofThisService())).flatMap((labels) => labels[RUN_LABEL] ?? []);
+    const held = await isHeld(left);
+    for (const id of left) if (!held.has(id)) await removeAll(cluster, id);
   },
 };
 

@@ -1,11 +1,13 @@
 import type { V1NetworkPolicy, V1Pod, V1Secret } from "@kubernetes/client-node";
 import { env } from "../../../env.ts";
 import { FORBIDDEN_IPV4 } from "../../../outbound/is-allowed-address.ts";
+import { serviceMark } from "../../../temporary-folder.ts";
 import { allowImage } from "../../image-reference.ts";
 import { GRACE_MS, PAYLOAD_FILE, type Task, WORKING_DIRECTORY } from "../runner.ts";
 
 export const CONTAINER = "job";
-const RUN_LABEL = "keyhook.run";
+export const RUN_LABEL = "keyhook.run";
+const SERVICE_LABEL = "keyhook.service";
 const NETWORK_LABEL = "keyhook.network";
 const USER = 1000;
 const DEADLINE_MARGIN_SECONDS = 120;
@@ -14,8 +16,11 @@ export const nameOf = (id: string): string => `keyhook-${id}`;
 const labelsOf = ({ id, network }: Task) => ({
   "app.kubernetes.io/managed-by": "keyhook",
   [RUN_LABEL]: id,
+  [SERVICE_LABEL]: serviceMark(),
   [NETWORK_LABEL]: String(network),
 });
+
+export const ofThisService = (): string => `${SERVICE_LABEL}=${serviceMark()}`;
 
 /** The values are in a Secret, because more people can read the pod's specification. */
 export function secretOf(task: Task): V1Secret {
