@@ -203,6 +203,18 @@ export const screens: Screen[] = [
       await go(page, `/oauth/authorize?${query}`, 400);
     },
   },
+  {
+    name: "admin-app-review",
+    async open(visit) {
+      await enterAgain(visit.page, account(visit, "opal"));
+      await go(visit.page, "/admin/apps");
+      await visit.page
+        .getByRole("link", { name: /^Review/ })
+        .first()
+        .click();
+      await visit.page.getByText("Redirect URIs").waitFor();
+    },
+  },
   ...accountScreens,
   ...appScreens,
   ...collectionScreens,
