@@ -21,7 +21,6 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
   const id = newId();
   const room = await requestStorage(db(), owner, [{ id, bytes }], LEASE_SECONDS);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
-  if (room.quota === null) return { id, release: async () => undefined };
   if (held.size === 0) renewing = setInterval(() => void renew(), RENEW_MS).unref();
   held.add(id);
   return {

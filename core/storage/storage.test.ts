@@ -248,6 +248,23 @@ describe("room", () => {
     await pool().query("delete from storage_hold where owner_id = $1", [ada.id]);
   });
 
+  test("S137 without a limit also has the limit of uploads to a bucket, and a reservation that was released is gone", async () => {
+    const ada = await signedInPerson();
+    const owner = ownerOf(ada);
+    await setStorageQuota(operatorCommand, ada.username, "none", from);
+    const ids = Array.from({ length: ANNOUNCED_MAX }, (_, at) => `${ada.id} ${at}`);
+    await holdUploads(
+      owner,
+      ids.map((id) => ({ id, bytes: MB })),
+      { seconds: 600, what: "these files" },
+    );
+    await requireFewAnnounced(owner, ids.slice(0, 2));
+    await expect(requireFewAnnounced(owner, ["new"])).rejects.toMatchObject({ code: "storage_full" });
+    await (await holdStorage(owner, MB, "this file")).release();
+    expect(await db().storageHold.count({ where: { ownerId: ada.id } })).toBe(ANNOUNCED_MAX);
+    await pool().query("delete from storage_hold where owner_id = $1", [ada.id]);
+  });
+
   test("of deleted files is free at once, up to an amount that does not fill the disk", async () => {
     const ada = await signedInPerson();
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
