@@ -63,14 +63,16 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
   });
 
-  it("S137 stays small, whatever the comments become as HTML", async () => {
+  it("S137 stays small, whatever the comments become as HTML, and formats an ordinary comment after them", async () => {
     const comment = `[a]: http://x/${"&".repeat(330)}\n\n${"[a]\n".repeat(100)}${"x".repeat(1_700)}`;
     const { row } = await openDiscussion(ada.actor, model, { title: "High water?" });
     const name = { repo: { type: model.type, owner: ada.username, name: model.name }, num: row.num };
     for (let at = 0; at < 40; at++) await addComment(ada.actor, name, { comment: `${at}\n\n${comment}` });
+    await addComment(ada.actor, name, { comment: "It is **spring** tide." });
     const { status, body } = await ask(`/${model.fullName}/discussions/${row.num}`);
     expect(status).toBe(200);
-    expect(body.length).toBeLessThan(10_000_000);
+    expect(body.length).toBeLessThan(8_000_000);
+    expect(body.includes("It is <strong>spring</strong> tide.")).toBe(true);
   });
 
   it("S139 replaces no page of the service", async () => {
