@@ -17,6 +17,7 @@ import { storeLfsObject } from "#core/hub/lfs/objects/record-lfs-object.ts";
 import { lfsPointerTo } from "#core/hub/lfs/parse-lfs-pointer.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { newId } from "#core/ids.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -467,6 +468,42 @@ describe("who may read", () => {
     await db().accessRequest.create({ data: { id: "b".repeat(24), repoId: gated.id, userId: bea.id, status: "accepted" } });
     expect(await (await send(file("main/a", gated), withToken(bea))).text()).toBe("for some");
     expect((await propose()).status).toBe(200);
+  });
+
+  test("S135 a proposal to a gated repository tells a user without access neither its .gitignore nor its large files", async () => {
+    const gated = await someRepo(ada);
+    await commitTo(gated, ada, { ".gitignore": "tides/\n", ".gitattributes": "*.csv filter=lfs\n" });
+    const oid = "c".repeat(64);
+    await db().lfsObject.create({ data: { repoId: gated.id, oid, sizeBytes: 5, location: "local:c" } });
+    await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });
+    const bea = await somebody("gated-repos", "write-discussions");
+    const post = (path: string, type: string, body: string) =>
+      send(api(path, gated), { method: "POST", headers: { ...withToken(bea).headers, "content-type": type }, body });
+    const plan = async () => {
+      const files = ["tides/a", "b.csv"].map((path) => ({ path, size: 3 }));
+      const answer = await post("/preupload/main?create_pr=1", "application/json", JSON.stringify({ files }));
+      return (await answer.json()).files.map(({ uploadMode, shouldIgnore }: Record<string, unknown>) => [
+        uploadMode,
+        shouldIgnore,
+      ]);
+    };
+    const propose = async (of: string) => {
+      const file = { key: "lfsFile", value: { path: "large", algo: "sha256", oid: of, size: 7 } };
+      const lines = [{ key: "header", value: { summary: "Add" } }, file].map((line) => JSON.stringify(line));
+      const answer = await post("/commit/main?create_pr=1", "application/x-ndjson", lines.join("\n"));
+      return [answer.status, await answer.text()];
+    };
+    expect(await plan()).toEqual([
+      ["regular", false],
+      ["regular", false],
+    ]);
+    expect(await propose(oid)).toEqual(await propose("d".repeat(64)));
+    await db().accessRequest.create({ data: { id: newId(), repoId: gated.id, userId: bea.id, status: "accepted" } });
+    expect(await plan()).toEqual([
+      ["regular", true],
+      ["lfs", false],
+    ]);
+    expect(await propose(oid)).not.toEqual(await propose("d".repeat(64)));
   });
 
   test("clients can distinguish a missing repository, revision and file", async () => {

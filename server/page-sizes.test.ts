@@ -4,6 +4,8 @@ import { someApp } from "#core/accounts/testing/tokens.ts";
 import { db } from "#core/db.ts";
 import { createCollection } from "#core/hub/collections/change-collections.ts";
 import { collectionPath } from "#core/hub/collections/collection.ts";
+import { insertEvents } from "#core/hub/discussions/insert-events.ts";
+import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
@@ -125,5 +127,41 @@ describe("S137 a page stays small", { timeout: 120_000 }, () => {
       await db().webhook.update({ where: { id }, data: { name: "hook" } });
     }
     expect(await bytesOf("/settings/webhooks")).toBeLessThan(2_000_000);
+  });
+
+  it("with a long file in very many folders, and many branches", async () => {
+    const repo = await someRepo(ada);
+    const path = `${`${"é".repeat(10)}/`.repeat(190)}long.txt`;
+    const sha = await commitTo(repo, ada, { [path]: "&".repeat(500_000) });
+    const branches = Array.from({ length: 30 }, (_, at) => `create refs/heads/b${at} ${sha}\ncreate refs/tags/t${at} ${sha}\n`);
+    await runGit(await openRepository(repo), ["update-ref", "--stdin"], { input: branches.join("") });
+    expect(await bytesOf(`/${repo.fullName}/blob/main/${encodeURI(path)}`)).toBeLessThan(8_000_000);
+  });
+
+  it("with a comparison of long commits and long lines", async () => {
+    const repo = await someRepo(ada);
+    const path = await openRepository(repo);
+    const message = `${"&".repeat(500)}\n\n${"&".repeat(3_000)}`;
+    const commits = Array.from(
+      { length: 250 },
+      (_, at) => `commit refs/heads/main\ncommitter ${"&".repeat(200)} <a@b.c> ${at} +0000\ndata ${message.length}\n${message}\n`,
+    );
+    const input = `commit refs/heads/base\ncommitter a <a@b.c> 1 +0000\ndata 1\nx\n\n${commits.join("")}`;
+    await runGit(path, ["fast-import", "--quiet"], { input });
+    const files = Array.from({ length: 110 }, (_, at) => [`${"&".repeat(1_200)}${at}`, `${"&".repeat(900)}\n`.repeat(3)]);
+    await commitTo(repo, ada, Object.fromEntries(files));
+    expect(await bytesOf(`/${repo.fullName}/compare/base..main`)).toBeLessThan(8_500_000);
+  });
+
+  it("with long comments of the reader", async () => {
+    const repo = await someRepo(ada);
+    const { row } = await openDiscussion(ada.actor, repo, { title: "Tides" });
+    const comment = { type: "comment", authorId: ada.id, content: "&".repeat(65_000) } as const;
+    await insertEvents(
+      db(),
+      row.id,
+      Array.from({ length: 5 }, () => comment),
+    );
+    expect(await bytesOf(`/${repo.fullName}/discussions/${row.num}`)).toBeLessThan(8_000_000);
   });
 });

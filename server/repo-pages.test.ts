@@ -2,8 +2,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { addComment } from "#core/hub/discussions/comments.ts";
 import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { runGit } from "#core/hub/git/run-git.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { someRepo } from "#core/hub/testing/repos.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
 let ada: TestPerson;
@@ -63,14 +65,29 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
   });
 
-  it("S137 stays small, whatever the comments become as HTML", async () => {
+  it("proposes the branch of a link only if the branch exists", async () => {
+    await commitTo(model, ada, { a: "b" });
+    await runGit(await openRepository(model), ["branch", "ebb"]);
+    for (const [head, isThere] of [
+      ["ebb", true],
+      ["gone", false],
+      ["..", false],
+    ]) {
+      const { body } = await ask(`/${model.fullName}/discussions/new?kind=pull-request&head=${head}`, { isSignedIn: true });
+      expect(body.includes(`<option value="${head}" selected="">`), `${head}`).toBe(isThere);
+    }
+  });
+
+  it("S137 stays small, whatever the comments become as HTML, and formats an ordinary comment after them", async () => {
     const comment = `[a]: http://x/${"&".repeat(330)}\n\n${"[a]\n".repeat(100)}${"x".repeat(1_700)}`;
     const { row } = await openDiscussion(ada.actor, model, { title: "High water?" });
     const name = { repo: { type: model.type, owner: ada.username, name: model.name }, num: row.num };
     for (let at = 0; at < 40; at++) await addComment(ada.actor, name, { comment: `${at}\n\n${comment}` });
+    await addComment(ada.actor, name, { comment: "It is **spring** tide." });
     const { status, body } = await ask(`/${model.fullName}/discussions/${row.num}`);
     expect(status).toBe(200);
-    expect(body.length).toBeLessThan(10_000_000);
+    expect(body.length).toBeLessThan(8_000_000);
+    expect(body.includes("It is <strong>spring</strong> tide.")).toBe(true);
   });
 
   it("S139 replaces no page of the service", async () => {

@@ -6,34 +6,37 @@ import { withHtml } from "./safe-html.ts";
 type MarkdownProps = Readonly<{
   text: string;
   context?: MarkdownContext;
-  /** Shared by all texts of a page. */
+  /** For a page with many texts, which share it. */
   room?: PageRoom;
 }>;
 
 export type PageRoom = { characters: number; before: Promise<unknown> };
 
 /** A page of short texts becomes no larger than a page of one long text (S137). */
-export const pageRoom = (): PageRoom => ({ characters: 2 * 1024 * 1024, before: Promise.resolve() });
+export const pageRoom = (): PageRoom => ({ characters: 1024 * 1024, before: Promise.resolve() });
+/** Only HTML beyond this takes room, so ordinary texts never lack it. */
+const FREE_PER_CHARACTER = 4;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
 /** A long file is cut, because Next sends a page's text twice. A link leads to the rest of the file. */
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** core/hub/markdown/schema.ts decides what the Markdown may contain. */
-export async function Markdown({ text, context, room = pageRoom() }: MarkdownProps) {
-  const html = await renderInTurn(room, text, context);
+export async function Markdown({ text, context, room }: MarkdownProps) {
+  const html = await (room ? renderInTurn(room, text, context) : renderMarkdown(text, context));
   if (html === undefined)
     return <PlainText text={text} maxCharacters={context?.revision === undefined ? PLAIN_MAX_CHARACTERS : FILE_MAX_CHARACTERS} />;
   return <div className="markdown" {...withHtml(html)} />;
 }
 
-/** After a text without room, no others are rendered. All at once would also be too many for the queue. */
+/** A text gets at most half of the room that is left. All texts at once would be too many for the queue. */
 function renderInTurn(room: PageRoom, text: string, context: MarkdownContext | undefined): Promise<SafeHtml | undefined> {
   const rendered = room.before.then(async () => {
-    const html = room.characters > 0 ? await renderMarkdown(text, context) : undefined;
-    const hasRoom = html === undefined || html.length <= room.characters;
-    room.characters = hasRoom ? room.characters - (html?.length ?? 0) : 0;
-    return hasRoom ? html : undefined;
+    const html = await renderMarkdown(text, context);
+    const wanted = Math.max(0, (html?.length ?? 0) - FREE_PER_CHARACTER * text.length);
+    if (wanted > room.characters / 2) return undefined;
+    room.characters -= wanted;
+    return html;
   });
   room.before = rendered.catch(() => undefined);
   return rendered;

@@ -5,6 +5,7 @@ import { hashToken } from "../crypto/token.ts";
 import type { Db } from "../db.ts";
 import { env } from "../env.ts";
 import { Prisma } from "../generated/prisma/client.ts";
+import { normalPath } from "../http/normal-path.ts";
 
 export type Relay = {
   name: string;
@@ -73,20 +74,22 @@ export type RelayTarget = {
   path: string;
 };
 
-const RELAY = /^\/relay\/([^/?]+)/;
+const TWO_SEGMENTS = /^\/[^/?]+\/[^/?]+/;
 
 export const isRelayPath = (pathname: string): boolean => /^\/relay(\/|$)/.test(pathname);
 
 export function parseRelayPath(path: string): RelayTarget | undefined {
-  const [matched = "", token = ""] = RELAY.exec(path) ?? [];
-  if (!/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
+  const [matched = ""] = TWO_SEGMENTS.exec(path) ?? [];
+  const [, token] = /^\/relay\/([A-Za-z0-9_-]{43})$/.exec(normalPath(matched)) ?? [];
+  if (token === undefined) return undefined;
   const rest = path.slice(matched.length);
   return { token, path: rest.startsWith("/") ? rest : `/${rest}` };
 }
 
 export function relayTargetOf(url: string): RelayTarget | undefined {
   const parsed = URL.parse(url);
-  if (!parsed || parsed.origin !== new URL(env().ORIGIN).origin) return undefined;
+  // A host may end in a dot.
+  if (parsed?.origin.replace(/\.(?=$|:\d)/, "") !== new URL(env().ORIGIN).origin) return undefined;
   return parseRelayPath(parsed.pathname + parsed.search);
 }
 

@@ -1,4 +1,4 @@
-import { type Db, db, pool } from "../db.ts";
+import { type Db, db, inTransaction, pool } from "../db.ts";
 import { env } from "../env.ts";
 import { ServiceError } from "../errors.ts";
 import { newId } from "../ids.ts";
@@ -21,7 +21,6 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
   const id = newId();
   const room = await requestStorage(db(), owner, [{ id, bytes }], LEASE_SECONDS);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
-  if (room.quota === null) return { id, release: async () => undefined };
   if (held.size === 0) renewing = setInterval(() => void renew(), RENEW_MS).unref();
   held.add(id);
   return {
@@ -49,14 +48,20 @@ export async function holdUploads(
 /** Each announced upload to a bucket occupies rows for two days, and its removal costs a request to the bucket (S137). */
 export const ANNOUNCED_MAX = 20_000;
 
-export async function requireFewAnnounced(owner: StorageOwner, ids: readonly string[]): Promise<void> {
-  const [row] = await db().$queryRaw<{ announced: number }[]>`
-    SELECT (${ids.length} - count(*) FILTER (WHERE id = ANY (${[...ids]}::text[])) + count(*))::int AS announced
-      FROM storage_hold WHERE owner_id = ${owner.id} AND NOT is_removed AND expires_at > now()`;
-  if ((row?.announced ?? 0) <= ANNOUNCED_MAX) return;
-  const most = ANNOUNCED_MAX.toLocaleString("en");
-  const sentence = `At most ${most} large files can be on their way to ${owner.handle} at the same time. Finish uploads that you have begun, or try again in two days.`;
-  throw new ServiceError("storage_full", sentence);
+export async function holdAnnounced(
+  owner: StorageOwner,
+  uploads: readonly { id: string; bytes: number }[],
+  options: { seconds: number; what: string },
+): Promise<void> {
+  await inTransaction(async (tx) => {
+    // This locks the owner's storage, so that announcements at the same time are all counted.
+    await holdUploads(owner, uploads, { ...options, tx });
+    const where = { ownerId: owner.id, isRemoved: false, expiresAt: { gt: new Date() } };
+    if ((await tx.storageHold.count({ where })) <= ANNOUNCED_MAX) return;
+    const most = ANNOUNCED_MAX.toLocaleString("en");
+    const sentence = `At most ${most} large files can be on their way to ${owner.handle} at the same time. Finish uploads that you have begun, or try again in two days.`;
+    throw new ServiceError("storage_full", sentence);
+  });
 }
 
 /** Continues to count deleted bytes until the sweep has removed them from storage, as for a deleted repository (decision 076). */

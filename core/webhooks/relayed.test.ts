@@ -295,10 +295,22 @@ it("S136 no webhook can use another user's relay, and each relay counts as a sep
   const grace = await signedInPerson("grace");
   const owner = { kind: "user" as const, id: grace.id };
   const watched = [{ type: "user" as const, name: grace.username }];
-  await expect(createWebhook(grace.actor, owner, { url: relay.url, watched }, from)).rejects.toMatchObject({
-    code: "invalid_request",
-    field: "url",
-  });
+  const token = relay.url.split("/").at(-1) as string;
+  const encoded = `%${token.charCodeAt(0).toString(16)}${token.slice(1)}`;
+  const { protocol, hostname, host } = new URL(relay.url);
+  const spellings = [
+    relay.url,
+    relay.url.replace("/relay/", "/%72elay/"),
+    relay.url.replace(token, encoded),
+    relay.url.replace(`${protocol}//${host}`, `${protocol}//${host.replace(hostname, `${hostname}.`)}`),
+  ];
+  for (const url of spellings) {
+    await expect(createWebhook(grace.actor, owner, { url, watched }, from), url).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining("relays"),
+    });
+    expect(targetHost(url), url).toBe(targetHost(relay.url));
+  }
   const { webhook } = await createWebhook(grace.actor, owner, { url: "https://example.com/", watched }, from);
   await expect(updateWebhook(grace.actor, webhook.id, { url: `${relay.url}/x` }, from)).rejects.toMatchObject({ field: "url" });
   const mine = { kind: "user" as const, id: ada.id };

@@ -328,6 +328,7 @@ describe("S141 what an attacker may try", () => {
     const { relay } = await ada.client.relays.open("laptop");
     const status = async (url = relay.url) => (await send(url)).status;
     expect(await status()).toBe(202);
+    expect(await status(relay.url.replace("/relay/", "/%72el%61y/"))).toBe(202);
     expect(await status(`${world.origin}/relay/${"x".repeat(43)}`)).toBe(404);
     expect(await status(`${world.origin}/relay`)).toBe(404);
     expect(await status(`${world.origin}/relay/..%2F..%2Fapi`)).toBe(404);

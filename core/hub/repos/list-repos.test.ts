@@ -3,6 +3,7 @@ import { anonymous, operatorCommand } from "../../access/actor.ts";
 import { freshName, from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { disableUser, enableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { queueForLock } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
 import { listRepos, type RepoList, type RepoQuery } from "./list-repos.ts";
@@ -76,6 +77,10 @@ describe("listRepos", () => {
     expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
     await db().repo.updateMany({ where: { ownerId: ada.id }, data: { card: { text: "x".repeat(2_000_000) } } });
     expect((await listRepos(anonymous, query)).repos).toHaveLength(1);
+    // A repository on another platform has tags without a card.
+    const tags = Array.from({ length: 3_000 }, (_, at) => `${at} ${"x".repeat(130)}`);
+    await db().repo.updateMany({ where: { ownerId: ada.id }, data: { card: Prisma.DbNull, tags } });
+    expect((await listRepos(anonymous, query)).repos).toHaveLength(2);
   });
 
   test("S137 leads to the next page even if all repositories of a page are deleted while it is read", async () => {

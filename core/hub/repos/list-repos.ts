@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
-/** A thousand large cards would be 64 MB (S137). */
+/** A thousand large cards would be 64 MB, and a thousand lists of tags on other platforms 30 MB (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
 /** The index has trigrams of letters and digits only. */
 const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);
@@ -62,8 +62,8 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const read = (tx: Db) =>
     tx.$queryRaw<
       { id: string; bytes: number; at: Date }[]
-    >`SELECT id, bytes, at FROM (${Prisma.join(branches, " UNION ALL ")}) found
-    ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
+    >`SELECT id, at, (SELECT card_bytes + octet_length(tags::text) FROM repo WHERE repo.id = found.id) AS bytes
+    FROM (${Prisma.join(branches, " UNION ALL ")}) found ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
   const page = await (words.length > 0 || tags.length > 0 ? inSearch(read) : read(db()));
   const shown = page.slice(0, countThatFit(page, limit));
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
@@ -90,7 +90,7 @@ const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Pri
 
 /** Leaves out repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
-  return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
+  return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
       AND NOT EXISTS (SELECT FROM "user" u WHERE u.id = r.owner_id AND u.disabled_at IS NOT NULL)
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;

@@ -292,3 +292,19 @@ test("S137 after a long visit, the repositories that the same user created in an
   const order = await db().repoMaintenance.findMany({ orderBy: { dueAt: "asc" } });
   expect(order.map(({ id }) => id)).toEqual([repos[2]?.id, repos[1]?.id]);
 });
+
+test("S137 many short visits to one user's repositories count as a long one", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repos = await Promise.all([...Array.from({ length: 20 }, () => ada), bea].map((person) => someRepo(person)));
+  await db().repoMaintenance.deleteMany();
+  for (const [at, { id }] of repos.entries()) await db().repoMaintenance.create({ data: { id, dueAt: new Date(at) } });
+  let [visits, shortestMs] = [0, Number.POSITIVE_INFINITY];
+  for (let id = ""; id !== repos.at(-1)?.id; visits++) {
+    const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+    const begun = performance.now();
+    await maintainRepository(rows[0] as DueMaintenance, claimId, { longVisitMs: 5 * shortestMs });
+    shortestMs = Math.min(shortestMs, performance.now() - begun);
+    id = (rows[0] as DueMaintenance).id;
+  }
+  expect(visits).toBeLessThan(20);
+});

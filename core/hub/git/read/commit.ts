@@ -59,6 +59,7 @@ function dateOf(seconds: string | undefined): Date {
 /** A list of 250 full messages would be 16 MB for one small request, and in a page ten times as much (S137). */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
 const LISTED_MESSAGES_MAX_CHARACTERS = 128 * 1024;
+const LISTED_TITLE_MAX_CHARACTERS = 100;
 
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
@@ -66,7 +67,7 @@ export function parseCommits(output: Buffer): Commit[] {
   let left = LISTED_MESSAGES_MAX_CHARACTERS;
   const commits: Commit[] = [];
   for (let at = 0; at + COMMIT_FIELDS <= fields.length; at += COMMIT_FIELDS) {
-    const listedMax = Math.max(Math.min(LISTED_MESSAGE_MAX_CHARACTERS, left), TITLE_MAX_CHARACTERS);
+    const listedMax = Math.max(Math.min(LISTED_MESSAGE_MAX_CHARACTERS, left), LISTED_TITLE_MAX_CHARACTERS);
     const commit = parseCommit(fields.slice(at, at + COMMIT_FIELDS), isList ? listedMax : MESSAGE_MAX_CHARACTERS);
     left -= commit.message.length;
     commits.push(commit);

@@ -1,7 +1,7 @@
 import { notFound } from "../../../errors.ts";
 import { downloads } from "../queues.ts";
 import { GitFailed, isOutOfMemory, TooMuchOutput } from "../run-git.ts";
-import type { Diff } from "./diff.ts";
+import type { Diff, DiffFile } from "./diff.ts";
 import { OutputSplitter } from "./output-splitter.ts";
 import { Patches, RawDiff } from "./parse-diff.ts";
 import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
@@ -9,7 +9,7 @@ import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
-/** In a page, each character may become ten, and each name occurs several times (S137). */
+/** In a page, each character may become ten, and each name occurs several times (S137). Names leave less room for lines. */
 const NAMES_MAX_CHARACTERS = 128 * 1024;
 const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000, characters: 256 * 1024 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
@@ -83,6 +83,8 @@ const withoutLines = (diff: Diff): Diff => ({
   isCut: true,
 });
 
+const nameLength = ({ path, oldPath }: DiffFile): number => path.length + (oldPath?.length ?? 0);
+
 class DiffReader {
   readonly #splitter = new OutputSplitter();
   readonly #raw = new RawDiff();
@@ -99,7 +101,11 @@ class DiffReader {
     for (const text of this.#splitter.split(chunk)) {
       if (this.#patches) this.#patches.push(text);
       else if (this.#raw.push(text)) {
-        this.#patches = new Patches(this.#raw.files, LIMITS);
+        const names = this.#raw.files.reduce((sum, file) => sum + nameLength(file), 0);
+        this.#patches = new Patches(this.#raw.files, {
+          ...LIMITS,
+          characters: LIMITS.characters - Math.min(names, NAMES_MAX_CHARACTERS),
+        });
         this.#splitter.separator = 10;
       }
       if (this.#patches?.isFull) return false;
@@ -111,8 +117,8 @@ class DiffReader {
     const { files } = this.#raw;
     if (!isWhole && this.#withLines) (this.#patches ?? new Patches(files, LIMITS)).cutRest();
     let left = NAMES_MAX_CHARACTERS;
-    const shown = files.slice(0, FILES_MAX).filter(({ path, oldPath }) => {
-      left -= path.length + (oldPath?.length ?? 0);
+    const shown = files.slice(0, FILES_MAX).filter((file) => {
+      left -= nameLength(file);
       return left >= 0;
     });
     const isCut =

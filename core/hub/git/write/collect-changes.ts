@@ -27,6 +27,7 @@ const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
  * Holds only one content in memory at a time.
+ * @param options.repoId undefined if the author may not use the repository's large files
  * @param options.storeId for a commit of a pull request: the store with the large files that its author proposes (decision 038)
  * @param options.countContent throws if there is too much content
  */
@@ -39,7 +40,7 @@ export async function collectChanges(
     resolveCommit,
     countContent,
   }: {
-    repoId: string;
+    repoId: string | undefined;
     storeId?: string | undefined;
     git: () => Promise<Import>;
     resolveCommit: (revision: string) => Promise<string>;
@@ -69,7 +70,8 @@ export async function collectChanges(
   }
   // A pointer to an object outside these stores would name a file that nobody can fetch, or that another user uploaded.
   const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
-  const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
+  const holders = [repoId, storeId].filter((id) => id !== undefined);
+  const objects = await findLfsObjects(holders, oids);
   for (const { file, at } of lfsFiles) {
     const { oid, size, holderId } = objectOf(file, objects);
     const change = collected.changes[at] as Change & { kind: "put" };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
-import { requirePermission } from "../../../access/may.ts";
+import { may, requirePermission } from "../../../access/may.ts";
 import { inTransaction } from "../../../db.ts";
 import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
 import { requestContext } from "../../../log.ts";
@@ -85,8 +85,10 @@ async function writeCommit(
   const quarantine = await openQuarantine(path);
   const imports = new Imports(quarantine);
   try {
+    // Otherwise a proposal would tell which large files a gated repository has (S135).
+    const mayRead = await may(target.actor, "repo.read_content", repoResource(repo));
     const collected = await collectChanges(input.operations, {
-      repoId: repo.id,
+      repoId: mayRead ? repo.id : undefined,
       storeId,
       git: () => imports.current(),
       resolveCommit: (wanted) => findCommit(repo, path, wanted),

@@ -59,7 +59,9 @@ export async function planUpload(actor: Actor, name: RepoName, question: UploadQ
   const commit = await resolveRef(directory, ref);
   const entries = commit ? await findPaths(repo, { revision: commit, paths }) : [];
   const present = new Map(entries.map(({ path, oid, lfs }) => [path, lfs?.oid ?? oid]));
-  const { filters, ignored } = await matchOnce(directory, { commit, paths, gitAttributes, gitIgnore });
+  // The plan would otherwise tell what these files of a gated repository contain (S135).
+  const patternsAt = (await may(actor, "repo.read_content", repoResource(repo))) ? commit : null;
+  const { filters, ignored } = await matchOnce(directory, { commit: patternsAt, paths, gitAttributes, gitIgnore });
   const plans = files.map((file, index) => {
     const path = paths[index] as string;
     return { path: file.path, mode: modeOf(file, filters.get(path)), isIgnored: ignored.has(path), oid: present.get(path) };

@@ -3,7 +3,7 @@ import { env } from "../../../env.ts";
 import { conflict, ServiceError } from "../../../errors.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { countWork, currentParty } from "../../../fair-queue/party.ts";
-import { holdUploads, requireFewAnnounced, requireRoom } from "../../../storage/hold-storage.ts";
+import { holdAnnounced, requireRoom } from "../../../storage/hold-storage.ts";
 import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -101,11 +101,7 @@ async function requireRoomFor(
   const uploads = coming
     .filter(({ size }) => size > 0)
     .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));
-  await requireFewAnnounced(
-    repo.owner,
-    uploads.map(({ id }) => id),
-  );
-  return holdUploads(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
+  return holdAnnounced(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
 }
 
 const isAllowedSize = (size: unknown): boolean => isLfsSize(size) && size <= env().LFS_MAX_OBJECT_MB * MB;

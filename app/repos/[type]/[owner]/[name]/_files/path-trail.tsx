@@ -10,16 +10,24 @@ import { Disclosure } from "../../../../../_components/disclosure.client.tsx";
 import { FormMessage } from "../../../../../_components/page-layout.tsx";
 import { decodeSegments, repoFileHref } from "../../../../../_server/repo-page.ts";
 
+/** Each link contains the path above it, so the links of a deep path would make the page large (S137). */
+const LINKED_FOLDERS_MAX = 20;
+
 type PathTrailProps = Readonly<{ repo: Repo; revision: string; path: string }>;
 
 export function PathTrail({ repo, revision, path }: PathTrailProps) {
   const names = path === "" ? [] : path.split("/");
   const last = names.length - 1;
+  const isLinked = (index: number) => index < last && index >= last - LINKED_FOLDERS_MAX;
   return (
     <nav aria-label="Path" className="flex min-w-0 flex-1 basis-48 items-center gap-1">
       <ol className="wrap-anywhere min-w-0">
         <li className="inline">
-          <Step href={names.length > 0 ? repoFileHref(repo, "tree", revision) : undefined} name={repo.name} />
+          <Step
+            href={names.length > 0 ? repoFileHref(repo, "tree", revision) : undefined}
+            name={repo.name}
+            isCurrent={names.length === 0}
+          />
         </li>
         {names.map((name, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a folder can be called like one above it
@@ -28,8 +36,9 @@ export function PathTrail({ repo, revision, path }: PathTrailProps) {
               {" / "}
             </span>
             <Step
-              href={index < last ? repoFileHref(repo, "tree", revision, names.slice(0, index + 1).join("/")) : undefined}
+              href={isLinked(index) ? repoFileHref(repo, "tree", revision, names.slice(0, index + 1).join("/")) : undefined}
               name={name}
+              isCurrent={index === last}
             />
           </li>
         ))}
@@ -39,10 +48,10 @@ export function PathTrail({ repo, revision, path }: PathTrailProps) {
   );
 }
 
-function Step({ href, name }: Readonly<{ href: string | undefined; name: string }>) {
+function Step({ href, name, isCurrent }: Readonly<{ href: string | undefined; name: string; isCurrent: boolean }>) {
   if (!href) {
     return (
-      <span aria-current="page" className="font-medium">
+      <span aria-current={isCurrent ? "page" : undefined} className={isCurrent ? "font-medium" : "text-muted"}>
         <bdi>{name}</bdi>
       </span>
     );

@@ -1,7 +1,10 @@
 import type { Metadata } from "next";
 import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/discussion.ts";
+import { withObjects } from "#core/hub/git/read/git-objects.ts";
 import { listRefs } from "#core/hub/git/read/list-refs.ts";
 import { ifInTime } from "#core/hub/git/read/walk.ts";
+import { branchRef, isRefName } from "#core/hub/git/refs/ref-name.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
@@ -56,8 +59,8 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
 async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const listed = refs?.branches.map(({ name }) => name) ?? [];
-  // A list with long names is cut.
-  const all = listed.length > 0 ? [...new Set([repo.defaultBranch, ...(head ? [head] : []), ...listed])] : [];
+  const isHeadThere = listed.includes(head) || (listed.length > 0 && (await isBranch(repo, head)));
+  const all = listed.length > 0 ? [...new Set([repo.defaultBranch, ...(isHeadThere ? [head] : []), ...listed])] : [];
   const names = shownOf(all, head);
   const options = names.map((name) => ({ value: name, label: name }));
   const others = options.filter(({ value }) => value !== repo.defaultBranch);
@@ -78,6 +81,11 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
       />
     </div>
   );
+}
+
+/** Needed because a list with long names is cut. */
+async function isBranch(repo: Repo, name: string): Promise<boolean> {
+  return isRefName(name) && withObjects(await openRepository(repo), (objects) => objects.hasRef(branchRef(name)));
 }
 
 /** Each name is in the page several times (S137). */
