@@ -59,7 +59,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", id])).code).toBe(1);
   });
 
-  test("update changes only the given fields; the service's URL comes before the command", async () => {
+  test("update changes only the given fields, and the service's URL may stand before the command", async () => {
     const id = await created(ada, "--domain", "discussions");
     const url = ["--url", world.origin];
     const updated = await runCli([...url, "--token", ada.accessToken, "webhooks", "update", id, "--url", `${HOOK}/2`, "--json"]);
@@ -88,7 +88,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", quiet.stdout.trim()])).stdout).not.toContain("whsec_");
   });
 
-  test("a secret can be read from standard input, so that no list of processes shows it", async () => {
+  test("a secret can be read from standard input, so that the list of processes does not show it", async () => {
     const secretOf = async (id: string) => {
       const { secret } = await db().webhook.findUniqueOrThrow({ where: { id } });
       return secret && unseal("webhook secret", secret);

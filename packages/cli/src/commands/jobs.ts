@@ -27,7 +27,6 @@ function addRunCommand(jobs: Command, terminal: Terminal): void {
     .command("run")
     .description("run a command in an image and print its output")
     .argument("[image-and-command...]", "such as python:3.12 python -c 'print(1)'; with --space, the command alone")
-    // Everything after the image belongs to the command, including options.
     .passThroughOptions()
     .option("--space <owner/name>", "run it in a directory with a Space's files instead of in an image")
     .option("--flavor <name>", "the machine size", "cpu-basic")

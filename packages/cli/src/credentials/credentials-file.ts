@@ -9,7 +9,6 @@ import type { Terminal } from "../terminal.ts";
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** The file is in `KEYHOOK_CONFIG_DIR`, or else in the system's folder for settings. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
@@ -63,7 +62,6 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   }
 }
 
-/** The URL comes from `--url`, from `KEYHOOK_URL`, or from the only service to which the user is signed in. */
 export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
   const named = given ?? terminal.env.KEYHOOK_URL;
   if (named) return parseBaseUrl(named);

@@ -37,7 +37,6 @@ export const notSignedIn = (origin: string): Refused =>
 
 type Given = { accessToken: string; refreshToken?: string | undefined; expiresAt?: string | undefined };
 
-/** `undefined` deletes the stored sign-in. */
 export async function storeCredentials(terminal: Terminal, origin: string, given: Given | undefined): Promise<void> {
   const path = credentialsPath(terminal);
   await withFileLock(path, () => storeUnlocked(path, origin, given), terminal.signal);

@@ -54,7 +54,7 @@ test("control characters in JSON are escaped, and its values stay unchanged", ()
   expect(JSON.parse(shown)).toEqual(others);
 });
 
-test("codes, URLs and errors from a service are escaped too", async () => {
+test("control characters in a service's codes, URLs and errors are escaped", async () => {
   const title = "\u001b]0;gone\u0007";
   const server = createServer((req, res) => {
     const origin = `http://${req.headers.host}`;

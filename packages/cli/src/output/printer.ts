@@ -35,7 +35,6 @@ export function createPrinter(
       if (format === "human") stderr.write(hasColor ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
-    /** `json` prints `items` instead of the rows. */
     list(rows: readonly Row[], { items = rows }: { items?: readonly unknown[] } = {}): void {
       if (format === "json") json(items);
       else if (format === "quiet") outAll(rows.map((row) => visible(textOf(Object.values(row)[0]))));
@@ -123,7 +122,6 @@ export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }:
   return stdout.isTTY ? "human" : "agent";
 }
 
-/** Wide characters and emoji take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
@@ -183,7 +181,6 @@ export function visible(text: string): string {
   return text.replace(/\s+/g, " ").trim().replace(OBEYED, escaped);
 }
 
-/** Keeps line ends and tabs. */
 export function visibleLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }

@@ -50,7 +50,6 @@ export type RecentDelivery = {
 
 const KEPT_MAX = 50;
 
-/** The latest deliveries, newest first. */
 export class RecentDeliveries {
   readonly #kept: RecentDelivery[] = [];
   add(delivery: RecentDelivery): void {

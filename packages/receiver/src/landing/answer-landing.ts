@@ -5,7 +5,6 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** Responds to requests for `/` and to the buttons on that page. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {

@@ -24,7 +24,6 @@ const ENDED = {
   closed: "The relay was closed, and nothing arrives here anymore. Restart this program for a new URL.",
 };
 
-/** Opens a public URL at the service, and handles requests to it in this process. */
 export async function connectRelay(receiver: Receiver, options: RelayOptions, print: (line: string) => void) {
   const { baseUrl, token } = await findService(options);
   const client = createClient({ baseUrl, token, userAgent: "keyhook-receiver" });

@@ -67,7 +67,6 @@ function readStream(
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    // The client has disconnected.
     const onGone = () => settle(() => reject(new RefusedError(400, "The body was cut off.", { connection: "close" })));
     const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
     function settle(how: () => void) {
