@@ -21,7 +21,10 @@ import {
 } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins them. */
+/**
+ * S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins scopes that
+ * are required together.
+ */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
 const MEMBERS = "admin write maker contributor read guest";
@@ -400,7 +403,7 @@ describe("S135 S136 the access table", () => {
 
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
-  test("the other doors to a repository's content follow the rows", { timeout: TIMEOUT_MS }, async () => {
+  test("requests that read or write a repository's content follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
@@ -421,7 +424,7 @@ describe("S135 S136 the access table", () => {
     expect(said.wrong).toEqual([]);
   });
 
-  test("creating: a taken name is a conflict for users who may create there, and reveals nothing to others", async () => {
+  test("only users who may create in a namespace learn that a name there is taken", async () => {
     const cells = namespaces.flatMap((namespace) =>
       some("*", REPO_SCOPES).map((actor): Cell => {
         const body = { name: takenIn[namespace], organization: at.handles[namespace] };

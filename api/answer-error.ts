@@ -40,7 +40,7 @@ const PARTS = new Set(
     " ",
   ),
 );
-/** No repository here can have one of these segments as its name. */
+/** No repository here can be named `resolve` or `raw`. */
 const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
 
 export function answerNotFound(c: Context): Response {
@@ -69,5 +69,4 @@ function unreadable(thrown: HTTPException): ServiceError {
   return new ServiceError("invalid_request", `${sentence}.`, { cause: thrown });
 }
 
-/** Header values must be printable ASCII. */
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");

@@ -180,7 +180,7 @@ describe("information about a repository", () => {
 });
 
 describe("lists", () => {
-  test("of files, whole or page by page through Link, as the JavaScript client reads them", async () => {
+  test("of files can be read at once, or page by page through Link, as the JavaScript client reads them", async () => {
     const body = z.array(treeEntrySchema).parse(await (await send(api("/tree/main?recursive=true&expand=true"))).json());
     expect(body.find(({ path }) => path === "kept.bin")).toMatchObject({ type: "file", size: lfs.size, lfs: { oid: lfs.oid } });
     expect(body.find(({ path }) => path === "README.md")?.lastCommit).toMatchObject({ id: first, title: "One" });
@@ -200,7 +200,7 @@ describe("lists", () => {
     }
   });
 
-  test("of entries at given paths, which are sent as a form or as JSON", async () => {
+  test("of entries contain the paths that the request sent as a form or as JSON", async () => {
     const paths = ["data", "data/a b/ü 🌊.txt", "none", "/kept.bin"];
     const json = await pathsInfo({ repo: repo.fullName, hubUrl: world.origin, paths, expand: true });
     expect(json.map(({ type, path, lastCommit }) => [type, path, lastCommit?.id])).toEqual([
@@ -221,14 +221,14 @@ describe("lists", () => {
     }
   });
 
-  test("name the next page under ORIGIN: behind a proxy that terminates TLS, the request itself is http", async () => {
+  test("name the next page under ORIGIN, although a request behind a TLS proxy is http", async () => {
     provideSettings({ ORIGIN: "https://hub.example.com" });
     const answer = await send(api("/commits/main?limit=1"));
     provideSettings({ ORIGIN: world.origin });
     expect(answer.headers.get("link")).toMatch(/^<https:\/\/hub\.example\.com\/api\//);
   });
 
-  test("of commits, with their number, and of refs", async () => {
+  test("of commits state their number, and lists of refs contain branches, tags and pull requests", async () => {
     const answer = await send(api("/commits/main?limit=1&expand[]=formatted"));
     expect(z.array(commitSchema).parse(await answer.json())).toMatchObject([{ id: head, title: "Two", parents: [first] }]);
     expect(answer.headers.get("x-total-count")).toBe("2");
@@ -266,7 +266,7 @@ describe("lists", () => {
 });
 
 describe("a file", () => {
-  test("is sent with its commit, ETag and size; whole, in part, or as not modified", async () => {
+  test("is sent with its commit, ETag and size, in whole or in part, unless it was not modified", async () => {
     const path = "main/data/a%20b/%C3%BC%20%F0%9F%8C%8A.txt";
     const whole = await send(file(path));
     expect(await whole.text()).toBe("0123456789");
@@ -306,7 +306,7 @@ describe("a file", () => {
     }
   });
 
-  test("that is large is streamed, from any requested position", async () => {
+  test("is streamed from any requested position if it is large", async () => {
     expect((await bytesOf(await send(file("main/large.bin")))).equals(large)).toBe(true);
     for (const [start, end] of [
       [0, 0],
@@ -323,7 +323,7 @@ describe("a file", () => {
     controller.abort();
   });
 
-  test("S137 of more than 64 KiB, or of Git LFS, takes a slot until it has been read; a small one does not", async () => {
+  test("S137 takes a slot until it has been read if it is larger than 64 KiB or in Git LFS", async () => {
     const [other, medium] = [await someRepo(ada), "tide\n".repeat(50_000)];
     await commitTo(other, ada, { "medium.txt": medium });
     const places = [];
@@ -346,7 +346,7 @@ describe("a file", () => {
     await vi.waitFor(() => expect(downloads.counts.taken).toBe(0), 5_000);
   });
 
-  test("of Git LFS is sent as its content, and by `raw` as its pointer", async () => {
+  test("in Git LFS is sent as its content, and by `raw` as its pointer", async () => {
     const answer = await send(file("main/kept.bin"));
     expect((await bytesOf(answer)).equals(kept)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -365,7 +365,7 @@ describe("a file", () => {
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
   });
 
-  test("S137 of Git LFS is not sent beyond the size in its pointer, because the rest would be read as another response", async () => {
+  test("S137 in Git LFS is sent only up to its pointer's size, because clients would read more as another response", async () => {
     const other = await someRepo(ada);
     await storeLfsObject(other.id, lfs, Readable.from([kept]));
     const name = { type: other.type, owner: ada.username, name: other.name };
@@ -376,7 +376,7 @@ describe("a file", () => {
     expect(await refusal(await send(file("main/kept.bin", other), { method: "HEAD" }))).toEqual([404, "EntryNotFound"]);
   });
 
-  test("is downloaded by the JavaScript client, whether small, large, empty or of Git LFS", async () => {
+  test("is downloaded by the JavaScript client, whether small, large, empty or in Git LFS", async () => {
     const client = { repo: repo.fullName, hubUrl: world.origin };
     for (const [path, bytes] of [
       ["run.ts", Buffer.from("export {};\n")],

@@ -184,7 +184,7 @@ test("S95 an exchanged token can move nothing out of the organization, or into i
   expect(await add("org-private", "org-private")).toBe(200);
 });
 
-test("S136 no list shows resources that a token cannot access, however it is requested", { timeout: 120_000 }, async () => {
+test("S136 no list shows resources that the requesting token cannot access", { timeout: 120_000 }, async () => {
   const lists = routesLike(/^\/api\//).filter(({ method, template }) => method === "GET" && !template.includes(":owner"));
   expect(lists.length).toBeGreaterThan(8);
   const wrong: string[] = [];
@@ -203,7 +203,7 @@ test("S136 no list shows resources that a token cannot access, however it is req
   expect(wrong).toEqual([]);
 });
 
-test("every route of the OpenAPI document that takes a token refuses an invalid one, and one that needs a token refuses a call without it", async () => {
+test("documented routes refuse an invalid token, and routes that need a token refuse a call without one", async () => {
   const document = (await (await api.request("/api/openapi.json")).json()) as {
     paths: Record<string, Record<string, { security?: object[] }>>;
   };

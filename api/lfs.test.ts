@@ -140,7 +140,7 @@ describe("an object", () => {
     expect([head.status, head.headers.get("content-length"), head.headers.get("accept-ranges")]).toEqual([200, "10", "bytes"]);
   });
 
-  test("that is missing on disk gets 410 and not a server error", async () => {
+  test("gets 410 if it is missing on disk", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     await upload(repo, object);
@@ -181,7 +181,7 @@ describe("an upload", () => {
   test.each([
     ["short", 1_000, "ended after 1,000 of 2,000 bytes"],
     ["long", 3_000, "longer than the announced 2,000 bytes"],
-  ])("that is too %s, and whose length the request does not state, is refused", async (_, length, sentence) => {
+  ])("is refused if it is too %s and the request does not state its length", async (_, length, sentence) => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { href } = await uploadAction(repo, object);
@@ -197,7 +197,7 @@ describe("an upload", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeUndefined();
   });
 
-  test("that is cut off leaves nothing behind, and can be repeated", async () => {
+  test("leaves nothing behind if it is cut off, and can be repeated", async () => {
     const repo = await someRepo(ada);
     const object = someObject(300_000);
     const { href } = await uploadAction(repo, object);
@@ -318,7 +318,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("a bearer token is accepted too, and a token as user name without a password", async () => {
+  test("a token is accepted as a bearer token, or as a user name without a password", async () => {
     const repo = await someRepo(ada, { isPrivate: true });
     const body = { operation: "download", objects: [] };
     const basic = `basic ${Buffer.from(`${ada.accessToken}:`).toString("base64")}`;
@@ -327,7 +327,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("knowing the hash of another repository's object gives no access: the object must be uploaded to this repository first", async () => {
+  test("knowing the hash of another repository's object gives no access to the object", async () => {
     const secret = await someRepo(await signedInPerson(), { isPrivate: true });
     const own = await someRepo(ada);
     const object = someObject("the password is tide");

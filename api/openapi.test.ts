@@ -131,7 +131,7 @@ test("an operation lists the scopes that allow it: `webhooks` to list webhooks, 
   expect(find("whoami")?.["x-scopes"]).toEqual([]);
 });
 
-test("a client that has the document gets 304; the document contains the current ORIGIN", async () => {
+test("a client that has the document gets 304, and the document contains the current ORIGIN", async () => {
   const again = await api.request("/api/openapi.json", { headers: { "if-none-match": served.headers.get("etag") ?? "" } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
   const { ORIGIN } = env();

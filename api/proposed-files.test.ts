@@ -121,7 +121,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await recountStorage()).toBe(0);
   });
 
-  test("that is uploaded by Xet counts for its author until the merge, and the author's token gives access only to the author's uploads", async () => {
+  test("that is uploaded by Xet is in its author's store until the merge", async () => {
     await begin();
     const token = bea?.accessToken;
     const access = await xetAccess(world.origin, repo, "write", { token, query: "?create_pr=1" });
@@ -295,7 +295,7 @@ describe("S137 S149 proposals of strangers", () => {
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT ${repo.id}::text, 99, 'blob ' || nth, 'oid', ${store}::text FROM generate_series(1, ${count}::int) AS nth`;
 
-  test("can contain a limited number of pointers of one user, which no quota counts", async () => {
+  test("can contain only a limited number of one user's pointers, because no quota counts pointers", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);

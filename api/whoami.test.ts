@@ -189,7 +189,7 @@ describe("whoami-v2 with a personal access token", () => {
     for (const made of [revoked, expired, disabled]) await expectUnknown(made?.token ?? "");
   });
 
-  test("does not make it an OAuth token: the protocol's endpoints reject it", async () => {
+  test("accepts the token, but the protocol's endpoints reject it", async () => {
     const person = await world.user(`pat-${newId()}`);
     const { token } = await personalToken(person.id, ["openid", "profile"]);
     expect((await world.userinfo(token)).status).toBe(401);

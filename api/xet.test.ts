@@ -575,7 +575,7 @@ describe("what is stored", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("stays while a file uses it; an unused xorb is deleted from the database after a month, and then from storage", async () => {
+  test("stays while a file uses it, and an unused xorb is deleted after a month", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const [named, unnamed] = [await someXorb(someChunks()), await someXorb(someChunks())];
@@ -607,7 +607,7 @@ describe("what is stored", () => {
   });
 });
 
-test("a bucket stores the xorbs, and clients get URLs for exactly the bytes that they need from it", async () => {
+test("a bucket stores the xorbs, and clients get URLs of only the bytes that they need", async () => {
   const bucket = await startBucket();
   try {
     const repo = await someRepo(ada);

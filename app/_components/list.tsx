@@ -92,7 +92,6 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // Redirects to the last page if the requested page no longer exists.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (

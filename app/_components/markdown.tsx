@@ -54,7 +54,6 @@ function PlainText({ text, maxCharacters }: Readonly<{ text: string; maxCharacte
   );
 }
 
-/** For a README that is not Markdown. */
 export function PlainReadme({ text }: Readonly<{ text: string }>) {
   const isCut = text.length > PLAIN_MAX_CHARACTERS;
   return (

@@ -287,7 +287,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  /** Blocks the check of storage, which is the last one, until `change` is done. */
+  /** Blocks the last check, which is that of storage, until `change` is done. */
   const sendWhileChecked = async (options: Parameters<typeof send>[0], change: () => Promise<unknown>) => {
     const blocker = await pool().connect();
     onTestFinished(() => blocker.release(true));
@@ -312,7 +312,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  test("because the token was revoked while the pack was checked; no storage stays reserved", async () => {
+  test("because the token was revoked while the pack was checked, and no storage stays reserved", async () => {
     const own = await tokenOf(ada);
     const headers = { authorization: `Basic ${Buffer.from(`x:${own}`).toString("base64")}` };
     const answer = await sendWhileChecked({ body: await half(), headers }, () =>
@@ -602,7 +602,7 @@ describe("a request that git would not send", () => {
     await expectUntouched();
   });
 
-  test("S137 lists of commands that do not end use only their account's share of the memory for bodies", async () => {
+  test("S137 endless lists of commands use only their account's share of the memory for bodies", async () => {
     const beginning = Buffer.from(pktLine(`shallow ${head}`).toString().repeat(75_000));
     const refused: (number | undefined)[] = [];
     const begun: ClientRequest[] = [];
@@ -622,7 +622,7 @@ describe("a request that git would not send", () => {
     await expect.poll(() => bodyBudget.takenBytes).toBe(0);
   });
 
-  test("S137 a new ref in a repository with the maximum number of refs is refused with a reason; a ref can still be deleted", async () => {
+  test("S137 a repository with the maximum number of refs refuses a new ref, but lets a ref be deleted", async () => {
     const path = await openRepository(repo);
     const name = (index: number) => `refs/tags/${"x".repeat(200)}/${"y".repeat(190)}${String(index).padStart(6, "0")}`;
     const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
@@ -645,7 +645,7 @@ describe("a request that git would not send", () => {
     await expectUntouched();
   });
 
-  test("a push that requests no report is still recorded; a push without a side band gets its report", async () => {
+  test("a push without a report is recorded, and a push without a side band gets its report", async () => {
     await send({ body: pushBody([command("refs/heads/one", head)], packWith(), "agent=x") });
     const answer = await send({ body: pushBody([command("refs/heads/two", head)], packWith(), "report-status") });
     expect(answer.body).toBe("000eunpack ok\n0016ok refs/heads/two\n0000");

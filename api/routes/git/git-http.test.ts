@@ -44,7 +44,7 @@ async function updatesOf(repo: Repo): Promise<Update[][]> {
 }
 
 describe("clone, fetch and push", () => {
-  test("S137 git computes deltas only for users with an account; anonymous callers get the existing deltas", async () => {
+  test("S137 git computes deltas only for users with an account, and anonymous callers get existing deltas", async () => {
     const repo = await someRepo(ada);
     const text = randomBytes(16_384).toString("base64");
     await commitTo(repo, ada, { "a.txt": text, "b.txt": `${text}!` });

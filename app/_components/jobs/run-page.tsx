@@ -212,7 +212,6 @@ function Facts({ home, run, webhooks }: RunProps) {
   );
 }
 
-/** Says who or what started the run. For a webhook, the text links to the delivery. */
 function Origin({ home, run: { initiator, webhookId }, webhooks: { deliveryHref } }: RunProps) {
   if (webhookId !== null)
     return deliveryHref ? (
