@@ -105,7 +105,7 @@ for (const addRoute of [
   addRoute(api);
 }
 
-// The OpenAPI document omits these protocols, because others specify them.
+// The OpenAPI document omits these routes, because others specify their protocols.
 api.route("/", images);
 api.route("/", lfsRoutes);
 api.route("/", xetRoutes);

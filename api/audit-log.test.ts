@@ -93,7 +93,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     });
   });
 
-  test("filters by author, address, kind, time and words; an invalid term gets advice", async () => {
+  test("filters by author, address, kind, time and words, and gives advice about an invalid term", async () => {
     const at = new Date("2026-03-01T12:00:00.000Z");
     const row = (data: object) => ({ id: newId(), type: "oauth_app.create", orgId: org.id, createdAt: at, ...data });
     const gone = newId();

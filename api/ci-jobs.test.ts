@@ -271,7 +271,7 @@ describe("the publishers that a repository trusts", () => {
     }
   });
 
-  test("S98 a publisher for a branch of GitLab trusts neither a tag with the branch's name nor a fork's merge request", async () => {
+  test("S98 a publisher for a GitLab branch trusts neither a tag of the same name nor a fork's merge request", async () => {
     const kept = await someRepo(ada);
     const values = { gitlabUrl: ci.issuer, projectPath: "group/kite", gitlabRef: "refs/heads/main" };
     await addPublisher(ada.actor, { repo: nameOf(kept) }, { preset: "gitlab", values }, from);

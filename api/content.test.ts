@@ -159,7 +159,7 @@ describe("information about a repository", () => {
     expect(pages).toHaveLength(2_501);
   });
 
-  test("an empty Space has a URL and no files, and the files of a Space on another platform cannot be listed", async () => {
+  test("an empty Space has a URL and no files, and another platform's Space lists no files", async () => {
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     const body = await (await send(`/api/spaces/${space.fullName}`)).json();
     expect(body).toMatchObject({
@@ -180,7 +180,7 @@ describe("information about a repository", () => {
 });
 
 describe("lists", () => {
-  test("of files can be read at once, or page by page through Link, as the JavaScript client reads them", async () => {
+  test("can be read at once, or page by page through Link, if they list files", async () => {
     const body = z.array(treeEntrySchema).parse(await (await send(api("/tree/main?recursive=true&expand=true"))).json());
     expect(body.find(({ path }) => path === "kept.bin")).toMatchObject({ type: "file", size: lfs.size, lfs: { oid: lfs.oid } });
     expect(body.find(({ path }) => path === "README.md")?.lastCommit).toMatchObject({ id: first, title: "One" });
@@ -200,7 +200,7 @@ describe("lists", () => {
     }
   });
 
-  test("of entries contain the paths that the request sent as a form or as JSON", async () => {
+  test("contain the entries at the paths that the request sent as a form or as JSON", async () => {
     const paths = ["data", "data/a b/ü 🌊.txt", "none", "/kept.bin"];
     const json = await pathsInfo({ repo: repo.fullName, hubUrl: world.origin, paths, expand: true });
     expect(json.map(({ type, path, lastCommit }) => [type, path, lastCommit?.id])).toEqual([
@@ -228,7 +228,7 @@ describe("lists", () => {
     expect(answer.headers.get("link")).toMatch(/^<https:\/\/hub\.example\.com\/api\//);
   });
 
-  test("of commits state their number, and lists of refs contain branches, tags and pull requests", async () => {
+  test("state the number of commits, and list branches, tags and pull requests as refs", async () => {
     const answer = await send(api("/commits/main?limit=1&expand[]=formatted"));
     expect(z.array(commitSchema).parse(await answer.json())).toMatchObject([{ id: head, title: "Two", parents: [first] }]);
     expect(answer.headers.get("x-total-count")).toBe("2");
@@ -254,7 +254,7 @@ describe("lists", () => {
     expect((await send(api("/compare/main"))).status).toBe(400);
   });
 
-  test("of an empty repository are empty", async () => {
+  test("are empty for an empty repository", async () => {
     const empty = await someRepo(ada);
     for (const rest of ["/tree/main", "/tree/main?expand=1&recursive=1", "/commits/main"]) {
       const answer = await send(api(rest, empty));
@@ -266,7 +266,7 @@ describe("lists", () => {
 });
 
 describe("a file", () => {
-  test("is sent with its commit, ETag and size, in whole or in part, unless it was not modified", async () => {
+  test("is sent with its commit, ETag and size, in whole, in part or as not modified", async () => {
     const path = "main/data/a%20b/%C3%BC%20%F0%9F%8C%8A.txt";
     const whole = await send(file(path));
     expect(await whole.text()).toBe("0123456789");

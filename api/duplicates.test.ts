@@ -95,7 +95,7 @@ describe("a copy of a repository", () => {
     expect(Buffer.from(await served.arrayBuffer()).equals(file.content)).toBe(true);
   });
 
-  test("of an empty repository is empty, and a taken name is a conflict with the taken URL", async () => {
+  test("is empty if its source is empty, and a taken name is a conflict", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     expect((await duplicate(ada, repo, `${ada.username}/empty-copy`)).status).toBe(200);
@@ -105,7 +105,7 @@ describe("a copy of a repository", () => {
     });
   });
 
-  test("of a Space has its SDK, and the environment that the request names", async () => {
+  test("has a Space's SDK, and the environment that the request names", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     await commitTo(space, ada, { "index.html": "tides" });

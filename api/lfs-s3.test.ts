@@ -130,7 +130,7 @@ describe("an upload to the bucket", () => {
     expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
   });
 
-  test("of other content is removed and does not count, even if the bucket does not guarantee hashes", async () => {
+  test("is removed and does not count if its content is not the announced content", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -141,7 +141,7 @@ describe("an upload to the bucket", () => {
     expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
   });
 
-  test("S137 without bytes leaves no record when it is verified, and removes nothing", async () => {
+  test("S137 leaves no record if it is verified before any bytes have arrived, and removes nothing", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -367,7 +367,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
   });
 
-  test("of other content, or without some of its parts, does not count", async () => {
+  test("does not count if its content differs from the announced content or lacks a part", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -393,7 +393,7 @@ test("the JavaScript client uploads a large file in parts, commits it and reads 
   expect(Buffer.from((await file?.arrayBuffer()) as ArrayBuffer).equals(object.content)).toBe(true);
 });
 
-test("with LFS_S3_PROXY clients transfer the bytes through the service, and never see the bucket's URL", async () => {
+test("clients transfer the bytes through the service with LFS_S3_PROXY, and never see the bucket's URL", async () => {
   provideSettings({ LFS_S3_PROXY: "1" });
   try {
     const repo = await someRepo(ada);

@@ -169,7 +169,7 @@ describe("an upload", () => {
     return { status: response.status, ...((await response.json()) as { message: string }) };
   };
 
-  test("of other content than announced is refused, and leaves nothing behind", async () => {
+  test("is refused if its content is not the announced content, and leaves nothing behind", async () => {
     expect(await refused(({ content }) => Buffer.from(content).fill((content[0] ?? 0) ^ 1, 0, 1))).toMatchObject({
       status: 400,
       message: expect.stringContaining("does not match its SHA-256"),
@@ -211,7 +211,7 @@ describe("an upload", () => {
     expect((await fetch(href, { method: "PUT", body: Uint8Array.from(object.content) })).status).toBe(200);
   });
 
-  test("of one object can be made by several clients at once, in one repository or in two", async () => {
+  test("can be made by several clients at once, in one repository or in two", async () => {
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     const object = someObject(500_000);
     const actions = await Promise.all([one, one, one, two].map((repo) => uploadAction(repo, object)));
@@ -225,7 +225,7 @@ describe("an upload", () => {
     expect(unfinished()).toEqual([]);
   });
 
-  test("to a repository that was deleted or closed in the meantime is refused", async () => {
+  test("is refused if its repository was deleted or closed after the announcement", async () => {
     const [gone, closed] = [await someRepo(ada), await someRepo(ada)];
     const object = someObject();
     const actions = [await uploadAction(gone, object), await uploadAction(closed, object)];
@@ -470,7 +470,7 @@ describe("S138 a batch", () => {
     [{ operation: "download", objects: [null] }, 422],
     [{ operation: "download", objects: Array.from({ length: 1_001 }, () => ({ oid: "0", size: 0 })) }, 413],
     ["x".repeat(1024 * 1024 + 1), 413],
-  ])("with an invalid body is refused (%#)", async (body, status) => {
+  ])("is refused if its body is invalid (%#)", async (body, status) => {
     const answer = await ask(await someRepo(ada), body as object, ada);
     expect(answer.status).toBe(status);
     expect(answer.message ?? answer.error).toEqual(expect.any(String));

@@ -71,7 +71,7 @@ test("S136 a private repository can be liked by users who may read it, and does 
   expect(await countLikesOfUser(ada.id, 8)).toBe(0);
 });
 
-test("S137 a like waits only briefly for other changes of the repository, and one account can give a thousand an hour", async () => {
+test("S137 a like waits only briefly for other changes of the repository, and an account can give 1,000 an hour", async () => {
   const ada = await liker();
   const repo = await someRepo(ada);
   const path = `/api/models/${repo.fullName}/like`;

@@ -523,7 +523,7 @@ describe("S51, S138 an invalid body", () => {
     });
   });
 
-  test("of six megabytes is refused, and a valid one of a megabyte is accepted", async () => {
+  test("is refused if it has six megabytes, and a valid body of a megabyte is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };

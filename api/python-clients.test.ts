@@ -44,21 +44,17 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
     return stdout.trim();
   }
 
-  test.each(["a folder", "a bucket"])(
-    "completes a user's operations with storage in %s",
-    { timeout: 600_000 },
-    async (storage) => {
-      [ada, bea] = [await someCaller("manage-repos", "write-discussions"), await someCaller("write-discussions", "read-repos")];
-      const bucket = storage === "a bucket" ? await startBucket() : undefined;
-      // The client would send the service's token to a bucket with the same host name.
-      if (bucket) provideSettings({ LFS_S3_ENDPOINT: bucket.origin.replace("localhost", "127.0.0.1") });
-      try {
-        await call([join(import.meta.dirname, "testing/python-client.py"), ada.username, bea.accessToken], storage);
-      } finally {
-        await bucket?.stop();
-      }
-    },
-  );
+  test.each(["a folder", "a bucket"])("does what users do, with storage in %s", { timeout: 600_000 }, async (storage) => {
+    [ada, bea] = [await someCaller("manage-repos", "write-discussions"), await someCaller("write-discussions", "read-repos")];
+    const bucket = storage === "a bucket" ? await startBucket() : undefined;
+    // The client would send the service's token to a bucket with the same host name.
+    if (bucket) provideSettings({ LFS_S3_ENDPOINT: bucket.origin.replace("localhost", "127.0.0.1") });
+    try {
+      await call([join(import.meta.dirname, "testing/python-client.py"), ada.username, bea.accessToken], storage);
+    } finally {
+      await bucket?.stop();
+    }
+  });
 
   test("uploads only the new chunks of another version, also from another computer", { timeout: 300_000 }, async () => {
     const repo = await someRepo(ada as Caller);

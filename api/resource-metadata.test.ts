@@ -69,7 +69,7 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
   const pointer = () => `resource_metadata="${world.origin}${METADATA}"`;
   const bound = 'DPoP algs="ES256 Ed25519 EdDSA"';
 
-  test("names the metadata and a scope, without an error if no token was sent", async () => {
+  test("names the metadata and a scope, and contains an error only if a token was sent", async () => {
     expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 

@@ -181,7 +181,7 @@ describe("a git push beyond the quota", () => {
   });
 });
 
-test("a user who may only open pull requests can use a small share of the owner's storage, and blocks nobody else", async () => {
+test("a user who may only open pull requests can use a small share of the owner's storage, which blocks no one", async () => {
   const [ada, bea, cid] = [
     await person("write-repos", "write-discussions"),
     await person("write-repos", "write-discussions"),

@@ -125,7 +125,7 @@ describe("the activity of a webhook", () => {
     }
   });
 
-  test("S136 is not found by other users, under another organization's URL, or without the scope", async () => {
+  test("S136 looks nonexistent to other users, under another organization's URL, and without the scope", async () => {
     const organization = await organizationOf(ada);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const shared = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });

@@ -172,7 +172,7 @@ describe("whoami-v2 with a personal access token", () => {
     ["write-repos", "write"],
     ["manage-repos", "write"],
     ["read-repos", "read"],
-  ])("with the scope %s has the role %s, and no `expiresAt` if it does not expire", async (scope, role) => {
+  ])("has for the scope %s the role %s, and `expiresAt` only if the token expires", async (scope, role) => {
     const person = await world.user(`role-${newId()}`);
     const { token } = await personalToken(person.id, [scope], null);
     const { auth } = await identity(token);
@@ -201,7 +201,7 @@ describe("whoami-v2 with a personal access token", () => {
 });
 
 describe("whoami-v2 without a valid token", () => {
-  test("has 401 in the words that clients look for, and a challenge without an error, if there is no token", async () => {
+  test("has 401 in the words that clients look for, and a challenge that contains no error", async () => {
     const response = await ask();
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe(

@@ -220,7 +220,7 @@ describe("S145 a xorb", () => {
     await expect.poll(() => uploads.counts.taken).toBe(0);
   });
 
-  test("of 64 MiB of incompressible data is accepted with its headers", async () => {
+  test("is accepted with 64 MiB of incompressible data and its headers", async () => {
     const repo = await someRepo(ada);
     const xorb = await someXorb(Array.from({ length: 512 }, () => randomBytes(131_072)));
     expect(xorb.bytes.length).toBeGreaterThan(64 * 1024 * 1024);

@@ -203,7 +203,7 @@ test("S137 owners take turns: many files of one do not delay the only file of an
   expect((await chunkDueFiles()).slice(0, 2)).toEqual([eve.id, ada.id]);
 });
 
-test("S137 an owner's next file is found in less than five times the time if 60,000 files wait instead of twenty", async () => {
+test("S137 an owner's next file is found in at most five times the time if 60,000 files wait instead of twenty", async () => {
   const repo = await someRepo(ada);
   const add = (from: number, to: number) =>
     db().$executeRaw`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
@@ -318,7 +318,7 @@ describe("in a bucket", () => {
     provideSettings({ LFS_STORAGE: "local" });
   });
 
-  test("a file that came by Git LFS is read from the bucket, but its reused chunks are sent through the service", async () => {
+  test("a Git LFS file is read from the bucket, and its chunks for a next version are sent through the service", async () => {
     const content = randomBytes(1_000_000);
     const { repo, url } = await someCommittedFile(content);
     const keys = () => bucket.asked.filter((one) => one.startsWith("PUT")).length;

@@ -152,7 +152,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS is not found by Xet until its chunks are known, and stays when it is uploaded again by Xet", async () => {
+  test("is found by Xet only when the chunks of its Git LFS upload are known", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -557,7 +557,7 @@ describe("what is stored", () => {
     expect((await usageOf(caller)).bytes.lfs).toBe(0);
   });
 
-  test("is refused when there is no storage left, and nothing is stored", async () => {
+  test("is refused if there is no storage left", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);

@@ -12,7 +12,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a user creates an organization, invites another user and raises that user's role; the invited user leaves", async ({
+    test("a user creates an organization, invites another user and raises that user's role, and the invited user leaves", async ({
       page,
       person,
       another,
@@ -97,7 +97,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
     });
 
-    test("the profile is edited and shown to everybody; only members see who the members are", async ({
+    test("the profile is edited and shown to everybody, but only members see who the members are", async ({
       page,
       member,
       another,

@@ -50,9 +50,7 @@ test("the start of the API reference and two of its longer lists have fewer than
   }
 });
 
-test("text in the fallback font is as wide as in the page's font, so that nothing moves when that font arrives", async ({
-  page,
-}) => {
+test("text is as wide in the fallback font as in the page's font, so that nothing moves later", async ({ page }) => {
   await page.goto("/docs/webhooks");
   const widths = await page.evaluate(async () => {
     const text = [...document.querySelectorAll("main p")].map((one) => one.textContent).join(" ");

@@ -273,7 +273,7 @@ describe("doctor", () => {
     expect(withDirect.of("migrations")).toMatchObject({ status: "ok" });
   });
 
-  test("reports a server that does not speak SMTP, and prints what it says so that the terminal does not obey it", async () => {
+  test("reports a server that does not speak SMTP, with the server's response escaped for the terminal", async () => {
     const server = createServer((socket) => socket.end("go \u001b[2J\u009baway\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };

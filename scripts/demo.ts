@@ -41,7 +41,7 @@ async function demo(): Promise<number> {
   try {
     await run(children, ports);
   } catch (error) {
-    // After a child has ended or a stop was requested, further errors only follow from that.
+    // Errors after a child has ended or a stop was requested are only consequences.
     if (!children.over.aborted) throw error;
   } finally {
     await children.stop();

@@ -12,7 +12,6 @@ import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
 import { takesBody } from "../refuse-bad-input.ts";
 
-/** Others defined this API, so our document omits it. */
 export const inferenceRoutes = new Hono();
 
 inferenceRoutes.onError(answerInferenceError);

@@ -134,7 +134,6 @@ export const text = (form: SubmittedForm, name: string): string => form.text(nam
 /** Keeps spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
-/** Returns null for an empty field. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);

@@ -21,7 +21,6 @@ export class SubmittedForm {
     return this.verbatim(name).trim();
   }
 
-  /** Keeps spaces, for passwords. */
   verbatim(name: string): string {
     const value = this.#data.get(name);
     return typeof value === "string" ? value : "";
@@ -39,7 +38,6 @@ export class SubmittedForm {
     return this.#data.has(name);
   }
 
-  /** Undefined when no file was chosen. */
   async file(name: string): Promise<Uint8Array | undefined> {
     const value = this.#data.get(name);
     return value instanceof File && value.size > 0 ? new Uint8Array(await value.arrayBuffer()) : undefined;

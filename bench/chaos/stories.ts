@@ -11,7 +11,7 @@ export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
-/** In each of these stories, a later request needs what an earlier one did, so state in one process's memory would show as a failure. */
+/** In these stories, later requests depend on earlier ones, so state in one process's memory would cause failures. */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
@@ -49,7 +49,7 @@ export async function runStories(words: string[]): Promise<number> {
 /** HAProxy takes a dead node out of use after three checks, one a second, and ends the requests that it still tries to send there. */
 const NOTICED_MS = 4_000;
 
-/** A person must read why an attempt failed: HAProxy may close a connection without a line in its log. */
+/** Prints why an attempt failed for a person to judge, because HAProxy may close a connection without logging it. */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to + NOTICED_MS && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);

@@ -77,7 +77,6 @@ async function refuseSignIn(page: Page): Promise<void> {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/Incorrect/);
 }
 
-/** @returns the email address */
 async function signUp(page: Page): Promise<string> {
   const username = `n${randomBytes(5).toString("hex")}`;
   const email = `${username}@example.test`;

@@ -16,7 +16,6 @@ export async function pressOnArrival(page: Page, button: Locator): Promise<void>
   await page.mouse.dblclick(x, y);
 }
 
-/** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;

@@ -41,7 +41,6 @@ export class Repository {
     return `/api/${this.type}s/${this.fullName}`;
   }
 
-  /** @returns the commit */
   async commit(files: Record<string, string | Buffer>, summary = "Add files", branch = "main"): Promise<string> {
     const lines = [
       { key: "header", value: { summary } },

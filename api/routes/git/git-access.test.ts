@@ -45,7 +45,7 @@ test("anybody can clone public repositories, and nobody pushes without credentia
   });
 });
 
-test("S136 without credentials, private and missing repositories get the same 401", async () => {
+test("S136 private and missing repositories get the same 401 without credentials", async () => {
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const [secret, none, nobody] = await Promise.all([
       infoRefs(`/${hidden.fullName}`, service),
@@ -58,7 +58,7 @@ test("S136 without credentials, private and missing repositories get the same 40
   }
 });
 
-test("S136 with another user's credentials, a private repository looks nonexistent", async () => {
+test("S136 a private repository looks nonexistent with another user's credentials", async () => {
   const headers = basic(await tokenOf(eve, "manage-repos", "write-repos", "read-repos", "write-discussions"));
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const secret = await infoRefs(`/${hidden.fullName}`, service, headers);
@@ -75,7 +75,7 @@ test("S136 with another user's credentials, a private repository looks nonexiste
   }
 });
 
-test("the owner of a private repository clones it, with the token as the password under any name, or as a bearer token", async () => {
+test("the owner clones a private repository with the token as a bearer token, or as the password under any name", async () => {
   const token = await tokenOf(ada, "read-repos");
   for (const user of ["hf_user", "x", ada.username, "%40"]) {
     const into = await emptyFolder();

@@ -430,7 +430,7 @@ describe("a push that exceeds the limits", () => {
 });
 
 describe("a fetch", () => {
-  test("of a tree with ten billion paths ends, and a filter that would visit every path is refused", async () => {
+  test("ends for a tree with ten billion paths, and is refused with a filter that would visit every path", async () => {
     const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
     const into = await emptyFolder();
     const blob = hash("sha1", "blob 1\0x");
@@ -444,7 +444,7 @@ describe("a fetch", () => {
     await expect.poll(placesTaken).toBe(0);
   });
 
-  test("with a compressed request of a hundred megabytes gets a response and releases its slot", async () => {
+  test("gets a response to a compressed request of a hundred megabytes, and releases its slot", async () => {
     const path = `/${repo.fullName}/git-upload-pack`;
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, "0009done\n"));
     const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
@@ -653,7 +653,7 @@ describe("a request that git would not send", () => {
     await fsck(repo);
   });
 
-  test("is refused if it deletes a missing ref, or updates a ref from a commit to which the ref does not point", async () => {
+  test("is refused if it deletes a missing ref, or updates a ref from a commit that is not current", async () => {
     const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
     expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
     const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });

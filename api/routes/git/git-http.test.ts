@@ -202,7 +202,7 @@ describe("clone, fetch and push", () => {
     expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "trunk" });
   });
 
-  test("of several branches that are pushed to an empty repository, `master` becomes the default", async () => {
+  test("`master` becomes the default if several branches are pushed to an empty repository", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/a", "HEAD:refs/heads/master", "HEAD:refs/tags/v1"]);

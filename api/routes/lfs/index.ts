@@ -7,7 +7,6 @@ import { listOf, TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
-/** These routes belong to git's protocol, so the OpenAPI document omits them. */
 export const lfsRoutes = new Hono();
 
 // S53: the JavaScript client also uploads from pages of other sites. Cookies are never used here.

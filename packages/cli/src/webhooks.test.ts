@@ -235,7 +235,7 @@ describe("errors", () => {
 });
 
 describe("commands for deliveries", () => {
-  test("list deliveries, show one, and send one again; the exit code shows failures", async () => {
+  test("list deliveries, show one, and send one again, with an exit code that shows failures", async () => {
     let status = 500;
     const receiver = await startReceiver(() => status);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);

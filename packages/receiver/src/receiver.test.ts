@@ -161,7 +161,7 @@ describe("handlers", () => {
     expect(await seen?.request.text()).toBe(payload);
     expect(seen?.signal.aborted).toBe(false);
   });
-  it("that throw or run too long cause a 500 without details, and the error is reported", async () => {
+  it("cause a 500 without details and a reported error if they throw or run too long", async () => {
     const errors: unknown[] = [];
     let aborted = false;
     const { post } = await start(
@@ -187,7 +187,7 @@ describe("handlers", () => {
       expect.stringContaining("slow: Error: Handler"),
     ]);
   });
-  it("with a queue respond before they run, and refuse deliveries while the queue is full", async () => {
+  it("respond in queue mode before they run, and refuse deliveries while the queue is full", async () => {
     const errors: unknown[] = [];
     let running = 0;
     let most = 0;

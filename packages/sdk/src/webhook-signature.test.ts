@@ -45,7 +45,7 @@ describe("a signature", () => {
   });
 
   test.each(["plain text", "whsec_", "whsec_not base64", "whsec_abc", "whsec_abcde", "é"])(
-    "with the secret %j is made with the bytes of the secret",
+    "is made with the bytes of the secret %j",
     async (plain) => {
       const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(plain)?.[1];
       const key = encoded === undefined ? Buffer.from(plain) : Buffer.from(encoded, "base64");

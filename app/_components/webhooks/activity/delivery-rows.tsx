@@ -95,7 +95,6 @@ function SecondLine({ delivery, isJob, now }: Readonly<{ delivery: Delivery; isJ
   );
 }
 
-/** Returns a kind such as `repo.content.update`. */
 export function kindOf({ event }: Delivery): string {
   return `${event.scope}.${event.action}`;
 }

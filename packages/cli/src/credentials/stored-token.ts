@@ -52,7 +52,6 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** After this time without a sign of life, a lock counts as abandoned. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 

@@ -93,7 +93,7 @@ test("a URL in a command to copy cannot end its quotation", () => {
   expect(quotedForShell("https://x.example/';id;")).toBe(String.raw`'https://x.example/'\'';id;'`);
 });
 
-test("auto is human on a terminal and agent elsewhere; only one format can be requested", () => {
+test("auto is human on a terminal and agent elsewhere, and only one format can be requested", () => {
   const [terminal, pipe] = [true, false].map((isTTY) => ({ stdout: { isTTY } }) as never);
   expect([chosenFormat({}, terminal as never), chosenFormat({}, pipe as never)]).toEqual(["human", "agent"]);
   expect(chosenFormat({ format: "auto" }, pipe as never)).toBe("agent");

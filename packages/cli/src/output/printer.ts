@@ -67,7 +67,6 @@ export function createPrinter(
       else json(withoutNulls(value));
     },
 
-    /** `quiet` prints only the first fact. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -111,7 +110,6 @@ export type Format = Exclude<(typeof formats)[number], "auto">;
 
 export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean };
 
-/** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
 export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
   // Other values are ignored, because `audit export --format jsonl` names the format of a file.
   const named = formats.find((one) => one === format);
@@ -162,7 +160,6 @@ export function table(
   return { lines: [titles, ...rows].map(line), isCut };
 }
 
-/** Never cuts within a character. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let shown = "";

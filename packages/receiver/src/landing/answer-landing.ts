@@ -97,7 +97,6 @@ async function sendTest(receiver: Receiver, handler: RegisteredHandler): Promise
 
 const id = (end: string) => `66a0c0ffee00000000000${end}`;
 
-/** A push to a repository that does not exist. */
 export const samplePayload = (): WebhookPayload => ({
   event: { scope: "repo.content", action: "update" },
   repo: {

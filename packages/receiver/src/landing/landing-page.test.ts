@@ -82,7 +82,6 @@ it("the page shows strangers only the handlers' URLs, and only a local user can 
   const newer = await (await fetch(`${url}/`)).text();
   expect(newer).toContain("Webhook receiver");
   expect(newer).not.toMatch(/Recent deliveries|name="token"/);
-  // A form of another site is refused.
   expect((await press(known, { origin: "https://evil.example" })).status).toBe(403);
   expect((await press(known, { origin: "null" })).status).toBe(403);
   expect((await press(known, { "sec-fetch-site": "cross-site" })).status).toBe(403);

@@ -63,7 +63,7 @@ describe("events", () => {
     ]);
   });
 
-  test("that never end are refused, and pings are ignored", () => {
+  test("are refused if they never end, and pings are ignored", () => {
     const parser = new EventStreamParser();
     const piece = `data: ${"x".repeat(1024 * 1024)}\n`;
     const push = () => {

@@ -186,7 +186,7 @@ describe("a refusal", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("with a proxy's page or an endless body is reported in bounded time", async () => {
+  test("is reported in bounded time if it is a proxy's page or has an endless body", async () => {
     answers = [
       (_req, res) => res.writeHead(413, { "content-type": "text/html" }).end("<h1>nope</h1>"),
       (_req, res) => {
@@ -213,7 +213,7 @@ describe("an unusable response", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("that never ends is read only up to the limit", async () => {
+  test("is read only up to the limit if it never ends", async () => {
     let sent = 0;
     answers = [
       (_req, res) => {

@@ -91,7 +91,7 @@ test("no request leaves the given path of the server", async () => {
   expect(seen.map(({ url: asked }) => asked)).toEqual(["/hooks/y?z=../..", "/y"]);
 });
 
-test("a redirect is not followed; a decompressed response has no Content-Encoding", async () => {
+test("a redirect is not followed, and a decompressed response has no Content-Encoding", async () => {
   const { url, seen } = await startServer((req, res) => {
     if (req.url === "/moved") return res.writeHead(302, { Location: "/elsewhere" }).end();
     return res.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("plain"));

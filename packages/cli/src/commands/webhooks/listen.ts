@@ -175,7 +175,6 @@ function printRequests(print: Printer, handle: Handle): Handle {
 const header = ({ headers }: RelayedRequest, name: string): string | undefined =>
   headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
-/** Returns undefined for requests that are not deliveries. */
 function eventOf({ body }: RelayedRequest): string | undefined {
   try {
     const { event, repo } = JSON.parse(new TextDecoder().decode(body));
