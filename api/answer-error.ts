@@ -33,7 +33,7 @@ export function answerError(thrown: Error, c: Context): Response {
   );
 }
 
-/** Repositories without an owner exist only on the public hub. Clients ask whether such a repository exists. */
+/** Clients also request repositories without an owner, which exist only on the public hub. */
 const OWNERLESS = /^\/api\/(?:models|datasets|spaces)\/[^/]+(?:\/([a-z-]+)(?:\/.*)?)?$/;
 const PARTS = new Set(
   "revision tree paths-info refs commits preupload commit branch tag settings discussions like likers duplicate lfs-files".split(

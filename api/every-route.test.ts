@@ -24,7 +24,7 @@ afterAll(() => world.stop());
 
 type Target = Extract<RepoKey, `${string}-private`>;
 
-/** A member who does not meet the organization's requirements learns this even if the target does not exist. */
+/** A member who does not meet the organization's requirements gets 403 even if the target does not exist. */
 const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },

@@ -160,7 +160,6 @@ test.describe("without JavaScript", () => {
   });
 });
 
-/** Adds Chromium's virtual authenticator, through the debugger. */
 async function addPasskeyDevice(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
-/** The compressed size without headers, of which React and Next are 115 kB. It does not depend on the machine. */
+/** The compressed size without headers, of which React and Next are 115 kB. This size is the same on every machine. */
 const SCRIPT_MAX_BYTES = { "/": 125_000, "/models": 127_000, "/docs/webhooks": 127_000, "/login": 126_000 };
 
 async function scriptBytes(page: Page, path: string): Promise<number> {

@@ -27,7 +27,7 @@ export async function Markdown({ text, context, room = pageRoom() }: MarkdownPro
   return <div className="markdown" {...withHtml(html)} />;
 }
 
-/** After a text without room, no others are rendered. All at once would also be too many for the queue. */
+/** Renders the texts of a page one after another, because all at once would be too many for the queue. */
 function renderInTurn(room: PageRoom, text: string, context: MarkdownContext | undefined): Promise<SafeHtml | undefined> {
   const rendered = room.before.then(async () => {
     const html = room.characters > 0 ? await renderMarkdown(text, context) : undefined;

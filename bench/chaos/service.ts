@@ -18,7 +18,6 @@ export type ChaosService = {
   /** Undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** Shifts the clock of the service's processes. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };

@@ -6,7 +6,7 @@ export async function underMouse(button: Locator): Promise<Locator> {
   return button;
 }
 
-/** Presses a button as the second press of a double click on another site would, and more. */
+/** Presses a button three times immediately after the mouse has arrived, as a double click on another site may do. */
 export async function pressOnArrival(page: Page, button: Locator): Promise<void> {
   await button.scrollIntoViewIfNeeded();
   const box = await button.boundingBox();

@@ -7,7 +7,6 @@ import type { Person } from "./sign-in-page.ts";
 export class Repository {
   readonly #demo: Demo;
   readonly #token: string;
-  /** `owner/name` */
   readonly fullName: string;
   readonly type: RepoType;
 

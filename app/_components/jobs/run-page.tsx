@@ -93,7 +93,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
 
 type RunWebhooks = Readonly<{
   mayCreate: boolean;
-  /** The delivery that started the run. Undefined if no delivery did, its webhook was deleted, or the user may not see the webhook. */
+  /** Leads to the delivery that started the run. Undefined if there is none, or the user may not see its webhook. */
   deliveryHref: string | undefined;
 }>;
 

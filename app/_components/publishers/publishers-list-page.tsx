@@ -99,7 +99,6 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
   repo?: ReactNode;
-  /** Absent when the list is read-only. */
   onDelete?: FormAction;
 }>;
 

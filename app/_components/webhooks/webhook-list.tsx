@@ -178,7 +178,6 @@ export function formatShare(share: number): string {
 export const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
 
 type WebhookStatusProps = Readonly<{
-  /** Null while the webhook is enabled. */
   disabledReason: DisabledReason | null;
 }>;
 

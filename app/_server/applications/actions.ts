@@ -61,7 +61,7 @@ export const createAppAction = formAction(
       from,
     );
     const page = appPath(home, app.id);
-    // Only this response shows the secret, so it does not redirect.
+    // Only this response shows the secret, so no redirect may follow.
     if (!secret) redirect(`${page}?tab=connect&notice=created`);
     return {
       values: { name: app.name, clientId: app.clientId, page: `${page}?tab=connect` },

@@ -27,7 +27,7 @@ export async function answerLanding(receiver: Receiver, incoming: IncomingReques
 async function answerTestButton(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
   const forbidden = json(403, { error: "Tests can only be sent from the receiver's own page, on its own machine (mayManage)." });
   if (!(await mayManage(receiver, incoming))) return forbidden;
-  // Refuses a form on another site.
+  // Refuses forms that another site sends.
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== new URL(incoming.url).origin) return forbidden;
   if ((incoming.header("sec-fetch-site") ?? "same-origin") !== "same-origin") return forbidden;

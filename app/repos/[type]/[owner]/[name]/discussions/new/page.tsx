@@ -56,7 +56,6 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
 async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const listed = refs?.branches.map(({ name }) => name) ?? [];
-  // A list with long names is cut.
   const all = listed.length > 0 ? [...new Set([repo.defaultBranch, ...(head ? [head] : []), ...listed])] : [];
   const names = shownOf(all, head);
   const options = names.map((name) => ({ value: name, label: name }));
