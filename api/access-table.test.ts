@@ -184,7 +184,7 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
   });
 }
 
-/** A member who does not meet the requirements gets 403 with the requirement, because the content is not hidden from members. */
+/** The content is not hidden from members. A member who does not meet the requirements gets 403 with the requirement. */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
 }
@@ -226,7 +226,7 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
   return { status: response.status, code: response.headers.get("x-error-code") };
 }
 
-/** 404 for a resource that the actor may not see (S136), otherwise 403. Anonymous callers get 401 if git asks or a token is required. */
+/** 404 for what the actor may not see (S136), otherwise 403. Without a token, 401 for git and where a token is required. */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
   return isSeen || (needsPerson && actor?.who === "job") ? "403" : "404";

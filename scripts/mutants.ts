@@ -37,7 +37,7 @@ function configurationFor(target: string): object {
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
     // Most string literals are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such mutants too late.
+    // Code that runs while a module loads belongs to no test. With Vitest 4.1, the runner activates such mutants too late.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
     // A mutant that is only slow on a busy machine must not count as killed.

@@ -17,7 +17,7 @@ const STORIES = [
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
 ];
 
-/** `npm run chaos -- stories [kills] [NAME…]`: with `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
+/** With `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
   const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
@@ -46,7 +46,7 @@ export async function runStories(words: string[]): Promise<number> {
   return isPassed ? 0 : 1;
 }
 
-/** HAProxy takes a dead node out of use after three checks, one a second, and ends the requests that it still tries to send there. */
+/** After three checks, one a second, HAProxy takes a dead node out of use, and ends the requests that wait for the node. */
 const NOTICED_MS = 4_000;
 
 /** Prints why an attempt failed for a person to judge, because HAProxy may close a connection without logging it. */

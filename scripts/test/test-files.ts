@@ -31,7 +31,7 @@ export function testFiles(): Record<TestKind, string[]> {
 /** A module with more imports than this only assembles other modules. */
 const NEAR_IMPORTS_MAX = 12;
 
-/** A near file imports a changed file, is in the changed file's folder, or is named after the file or the folder. */
+/** A near file imports a changed file, is in its folder, or is named after the file or the folder. */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {
     const folder = dirname(path);

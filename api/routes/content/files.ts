@@ -48,7 +48,7 @@ export const fileRoutes = [
   defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
 ];
 
-/** These routes do not use `defineRoute`, because their URLs are outside the API and a page's cookie is enough to read. */
+/** These URLs are outside the API, and a page's cookie is enough to read. Therefore `defineRoute` does not fit. */
 function defineFileRoute(segment: "resolve" | "raw", operationId: string, summary: string): Route {
   const operation = { operationId, action: "repo.read_content", actor: "anyone", summary } as const;
   return (api) => {

@@ -31,7 +31,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // If the keys are at a URL, the example assumes an algorithm, because an example does not justify a request to that URL.
+    // If the keys are at a URL, the example assumes an algorithm. An example does not justify a request to that URL.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,

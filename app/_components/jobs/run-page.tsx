@@ -31,7 +31,7 @@ export const metadata: Metadata = { title: "Job" };
 const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
 const LINES = 1_000;
-/** The limit is low, because the server renders an element for each change of color, and colors may change every few bytes (S137). */
+/** The server renders an element for each change of color, and colors may change every few bytes (S137). */
 const BYTES = 128 * 1024;
 
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {

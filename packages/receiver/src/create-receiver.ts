@@ -22,8 +22,8 @@ export class Receiver {
   readonly recent = new RecentDeliveries();
   readonly reception: Reception;
   /**
-   * Shows that the user knows the URL that `launch` prints. Otherwise a stranger's request through a proxy could look like a local user's
-   * (by default, nginx 1.30 sends such requests), and another site could post a form.
+   * Shows that the user knows the URL that `launch` prints. Otherwise another site could post a form. A stranger's request
+   * through a proxy could look like a local user's: by default, nginx 1.30 sends such requests.
    */
   readonly pageToken: string = crypto.randomUUID();
   readonly #ending = new AbortController();

@@ -64,7 +64,7 @@ async function run(at: Context, options: RunOptions, given: string[]): Promise<v
   await followLogs(at, job.id, { organization });
 }
 
-/** Values on the command line are visible in the list of processes, so `NAME` alone takes the value from the environment. */
+/** Values on the command line are visible in the list of processes. `NAME` alone takes the value from the environment. */
 function secretsOf(given: readonly string[], { terminal }: Context): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {

@@ -99,7 +99,7 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, "content-length": bytes.byteLength });
-  // The connection ends, because Node would read the whole rest of a refused body to get to the connection's next request.
+  // Ends the connection, because Node would read the rest of a refused body before the connection's next request.
   if (headers.connection === "close") response.once("finish", () => setTimeout(() => request.destroy(), 250).unref());
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
