@@ -17,10 +17,7 @@ import {
 import { seed, seedOperator } from "./demo/seed.ts";
 import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.ts";
 
-/**
- * The demo has a DATA_DIR of its own, so that no database has sample users beside real users. The samples run on this machine (S119), on
- * the four ports after PORT.
- */
+/** Its own DATA_DIR keeps sample users apart. The samples run on this machine (S119), on the four ports after PORT. */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
 async function demo(): Promise<number> {

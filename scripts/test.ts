@@ -9,8 +9,8 @@ import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
  * `npm test` runs all checks and tests even if one fails, unless the pages or the programs cannot be prepared. The last line is
- * `N passed, N failed`. Each linter and the type check count as one test. CI runs up to three failed files again, alone, and lists the files
- * that then pass as flaky.
+ * `N passed, N failed`. Each linter and the type check count as one test. CI repeats up to three failed files alone, and lists
+ * the files that then pass as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
  *   npm test -- --profile  reports at the end how long each part took
@@ -38,7 +38,7 @@ const check = (title: string, name: string, ...args: string[]): Step => ({
   run: async (onLine) => tallyOfCheck(title, await runTool(name, args, {}, { isBeside: true, onLine })),
 });
 
-/** The rows run one after another, and the steps of a row in parallel. The type check has to wait until Next has written its own types. */
+/** The rows run one after another, the steps of a row in parallel. The type check waits until Next has written its types. */
 const rows: Step[][] = [
   [
     ...(isWhole

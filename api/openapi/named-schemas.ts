@@ -90,7 +90,7 @@ export const namedSchemas = {
 
 type Named = Record<string, ApiSchema>;
 
-/** The generator names only schemas that were created after it was loaded. Ours may be older, so each is wrapped in a response. */
+/** The generator names only schemas that are newer than itself. Ours may be older, so a response wraps each schema. */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
   for (const [name, schema] of Object.entries(schemas)) {

@@ -78,7 +78,7 @@ const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt:
   owned_by: providerName,
 });
 
-/** @throws ServiceError `invalid_request` for other media types, because pages of other sites can send some of them without a preflight */
+/** @throws ServiceError `invalid_request` for other media types, because other sites can send some of them without a preflight */
 async function jsonText(c: Context): Promise<string> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw invalidRequest("Send the body as application/json.");

@@ -68,7 +68,7 @@ export class SubmittedForm {
 /** Browsers send an empty file for no choice. React then names the file "undefined". */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
 
-/** Browsers send each line end as CR LF. The browser also sends `lineEnd`, and any other text there could produce gigabytes (S137). */
+/** Browsers send each line end as CR LF. A long text as `lineEnd` could produce gigabytes (S137). */
 export function withLineEnd(text: string, lineEnd: unknown): string {
   return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");
 }

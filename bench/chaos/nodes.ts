@@ -31,7 +31,7 @@ type Options = {
   settings?: Record<string, string>;
 };
 
-/** HAProxy sends consecutive requests to different nodes. Each node has its own DATA_DIR, but the folder of repositories is shared. */
+/** HAProxy sends consecutive requests to different nodes. Nodes share the folder of repositories, but not DATA_DIR. */
 export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
   execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });

@@ -1,5 +1,5 @@
-// NODE_OPTIONS loads this file into the service's processes before anything else. It simulates a faulty machine, with a clock that jumps
-// and malicious name servers. The service's code does not use this file.
+// Simulates a faulty machine, with a clock that jumps and malicious name servers. NODE_OPTIONS loads this file into the service's
+// processes.
 
 import dns from "node:dns/promises";
 import { readFileSync } from "node:fs";

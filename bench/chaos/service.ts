@@ -22,7 +22,7 @@ export type ChaosService = {
   stop(): Promise<void>;
 };
 
-/** @param more gets the directory of the service's files, and returns further settings @param database replaces the embedded one */
+/** @param more returns further settings for a directory of the service's files @param database replaces the embedded one */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
   database: { DATABASE_URL?: string; DATABASE_OWNER_URL?: string; SECRET_KEY?: string } = {},

@@ -17,7 +17,7 @@ const STORIES = [
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
 ];
 
-/** With `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
+/** `npm run chaos -- stories [kills] [NAME…]`: `kills` kills a web process every 20 seconds, and repeats failed stories. */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
   const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
@@ -80,7 +80,9 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): boolea
 
 type Span = { from: number; to: number };
 
-/** S at the start of the state: the service ended the request. D: the node was down. Stories also stop Spaces, which ends requests. */
+/**
+ * The state starts with S if the service ended the request, and with D if the node was down. A stopped Space ends requests too.
+ */
 function readFailure(line: string): Span & { line: string; isByService: boolean } {
   const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
   const to = Number(seconds) * 1_000 + Number(total);

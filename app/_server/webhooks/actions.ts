@@ -71,7 +71,7 @@ export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner,
   redirect(`${webhookListPath(home)}?notice=deleted`);
 });
 
-/** How long an action waits, so that the next page already shows the target's response. A later response appears through the live tail. */
+/** An action waits this long, so that the next page mostly shows the target's response. The live tail shows later responses. */
 const WAIT_MS = 4_000;
 
 const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));

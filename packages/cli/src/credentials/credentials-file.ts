@@ -45,7 +45,7 @@ function isCredentials(value: unknown): value is Credentials {
   return [accessToken, refreshToken, expiresAt].every((one) => typeof one === "string") && accessToken !== "";
 }
 
-/** Renames a new file, so that a reader finds either the old file or the new one. Nobody else on the machine may read the tokens. */
+/** Renames a new file, so that readers find a complete file. Nobody else on the machine may read the tokens. */
 export async function writeCredentialsFile(path: string, credentials: CredentialsByOrigin): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {

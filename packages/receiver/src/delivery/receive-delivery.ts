@@ -137,7 +137,8 @@ async function once(
 type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
 
 /**
- * Checks the headers before the body is read (S140). A `whsec_` secret requires a signature, because an intercepted secret works forever.
+ * Checks the headers before the body is read (S140). With a `whsec_` secret, a signature is required, because an intercepted
+ * secret would work forever.
  * @throws RefusedError 401 if a required header is missing, 403 if the secret is wrong
  */
 async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {

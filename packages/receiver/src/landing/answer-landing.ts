@@ -69,7 +69,7 @@ const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
-/** By default, only a user at this machine may. A proxy's loopback connection has extra headers, and DNS rebinding has another `Host`. */
+/** By default, only a user at this machine may. Proxies add headers to loopback connections, and DNS rebinding changes `Host`. */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());
   return (

@@ -45,7 +45,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    // No browser uses HTTP/1.0. Proxies that do, such as nginx before 1.29.7, do not name the visitor, so the address is not known.
+    // Only proxies use HTTP/1.0, such as nginx before 1.29.7. They do not name the visitor, so the address is not known.
     remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };

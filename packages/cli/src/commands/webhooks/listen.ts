@@ -135,7 +135,7 @@ async function repoint(
   }
 }
 
-/** Runs after Ctrl-C too, so it has a signal of its own. A relay that the user named stays, because other programs may use the relay. */
+/** Runs after Ctrl-C too, so it has its own signal. A relay that the user named stays, because other programs may use it. */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
   const signal = AbortSignal.timeout(10_000);
