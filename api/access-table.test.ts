@@ -39,7 +39,7 @@ const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // For an app, the other scopes in `READING` do not cover an organization's repositories.
+  // Apps read an organization's repositories only with the scope `read-repos` of `READING`.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -192,7 +192,6 @@ function isHeldBack(act: "read" | "readCollection", resource: string, actor: Som
 const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
   isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
 
-/** The limit is long, because other test files run on the same machine at the same time. */
 const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;

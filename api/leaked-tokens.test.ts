@@ -148,7 +148,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect((await report("\0", "\ud800")).status).toBeLessThan(500);
   });
 
-  test("S96 notifies administrators about leaked tokens with access to their organization, and once a day about a secret", async () => {
+  test("S96 notifies administrators about leaked tokens with access to their organization, and about leaked secrets", async () => {
     const { app, orgId, admin, writer, stranger, ...at } = await prepareExchange(world);
     const { body } = await exchange({ ...at, app }, writer.email);
     await db().oAuthApp.update({ where: { id: app.id }, data: { ownerOrgId: null, ownerUserId: stranger.id } });

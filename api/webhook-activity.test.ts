@@ -184,7 +184,7 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(async () => expect(await db().delivery.count({ where: { webhookId, state: "delivered" } })).toBe(4), SOON);
     const again = await follow(ada, webhookId, { "last-event-id": last });
     await vi.waitFor(() => expect(again.events().map(({ data }) => data.id)).toEqual(expect.arrayContaining(missed)), SOON);
-    // For so many deliveries at once, the stream sends one reset.
+    // If too many deliveries change at once, the stream sends one reset.
     await queueDeliveries(webhookId, { count: 150, dueIn: 3_600 });
     await announce(webhookId);
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);

@@ -270,7 +270,6 @@ describe("S130 the secret of a webhook", () => {
       await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "" }),
     ];
     for (const { text } of answers) for (const one of [chosen, secret, "the third"]) expect(text).not.toContain(one);
-    // The empty secret has removed the current and the previous secret.
     expect(answers[3]?.body.webhook.hasSecret).toBe(false);
     expect(await row()).toMatchObject({ secret: null, previousSecret: null, previousSecretUntil: null });
 

@@ -164,7 +164,7 @@ describe("S145 the checked bytes are limited", () => {
 describe("S145 a client that requests a check", () => {
   const checks = fairQueue({ name: "xet_file_checks", slots: 1 });
 
-  test("and then disconnects ends the check, which records nothing and releases its slot", async () => {
+  test("ends the check when it disconnects, which records nothing and releases the slot", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb([Buffer.alloc(131_072, "tide")], "lz4");
@@ -370,7 +370,7 @@ describe("S145 in the database", () => {
     expect(await db().xetRemoval.count({ where })).toBe(0);
   });
 
-  test("an empty file's row is deleted with its repository, and a failed deletion does not block other repositories", async () => {
+  test("rows of empty files are deleted with their repository, even after a deletion of another repository failed", async () => {
     const [stuck, other] = [await someRepo(ada), await someRepo(ada)];
     for (const repo of [stuck, other]) {
       expect(await putShard(await writing(repo), [{ terms: [], hash: "0".repeat(64) }])).toMatchObject({ status: 200 });

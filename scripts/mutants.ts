@@ -30,7 +30,7 @@ function configurationFor(target: string): object {
   const report = join("reports/mutants", target.replaceAll("/", "-"));
   return {
     testRunner: "vitest",
-    // Stryker measures which tests reach a file, because imports do not show that: the tests call the service through its doors.
+    // Stryker measures which tests reach a file. Imports do not show it, because tests send requests to the service.
     vitest: { dir: isFolder ? target : dirname(target), related: false, pool: "forks" },
     testFiles: values.tests ?? [],
     coverageAnalysis: "perTest",

@@ -44,7 +44,6 @@ export type Address = {
   path: string;
   /** Replaces `{type}` or `{whose}` in a summary. */
   label: string;
-  /** Replaces `{forWhom}` in a summary. */
   forWhom?: string;
   rename(operationId: string): string;
   type?: RepoType;

@@ -3,7 +3,6 @@ import { ServiceError } from "#core/errors.ts";
 import { watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** After this time without data, an upload counts as abandoned. */
 const IDLE_MS = 60_000;
 
 /** How long the sender of an upload that occupies a slot may send nothing. */

@@ -118,7 +118,7 @@ const wholeOf = <Item,>(items: readonly Item[]) => ({ items, page: 1, pageSize: 
 
 type PaginationProps = Readonly<{
   label: string;
-  /** The number of the page, counted from 1. */
+  /** Counted from 1. */
   page: number;
   pageSize: number;
   total: number;

@@ -31,7 +31,7 @@ if (clockFile) {
   read();
   setInterval(read, 100).unref();
   globalThis.Date = class extends RealDate {
-    // An own property, not only inherited: Next copies the own properties of a class that it replaces.
+    // When Next replaces a class, it copies only own properties, not inherited ones.
     static UTC = RealDate.UTC;
     static parse = RealDate.parse;
     constructor(...given) {

@@ -177,7 +177,7 @@ async function countRows(url: string): Promise<Map<string, number>> {
   return counts;
 }
 
-/** Acts as a load balancer. A connection that a web process does not accept goes to another one. */
+/** Acts as a load balancer. A connection that a web process does not accept goes to another web process. */
 async function startBalancer(port: number) {
   const targets: number[] = [];
   let turn = 0;

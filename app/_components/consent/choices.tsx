@@ -7,7 +7,7 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences, roleNames } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** How many organizations are shown at first. Ticked organizations are always shown. */
+/** Ticked organizations are always shown. */
 const SHOWN_AT_FIRST = 6;
 
 const reachSentences: Partial<Record<Scope, string>> = {

@@ -104,7 +104,6 @@ type OutcomeChipProps = Readonly<{
   state?: DeliveryState;
   outcome: AttemptOutcome | null;
   status: number | null;
-  /** Set if the target is a job, which has no HTTP status. */
   isJob?: boolean;
 }>;
 

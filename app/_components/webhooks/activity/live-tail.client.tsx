@@ -52,7 +52,6 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
     };
     document.addEventListener("visibilitychange", refreshIfStale);
     const refresh = () => {
-      // A hidden page is refreshed when it becomes visible.
       if (document.hidden) {
         isStale = true;
         return;

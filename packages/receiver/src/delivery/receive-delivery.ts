@@ -48,7 +48,6 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** In `queue` mode, the response does not wait for the handler. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
   if (handler.queue.isFull)
     return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
