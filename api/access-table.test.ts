@@ -423,7 +423,7 @@ describe("S135 S136 the access table", () => {
     expect(said.wrong).toEqual([]);
   });
 
-  test("only users who may create in a namespace learn that a name there is taken", async () => {
+  test("only users who may create repositories in a namespace learn which of its names are taken", async () => {
     const cells = namespaces.flatMap((namespace) =>
       some("*", REPO_SCOPES).map((actor): Cell => {
         const body = { name: takenIn[namespace], organization: at.handles[namespace] };

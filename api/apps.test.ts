@@ -199,7 +199,7 @@ test("only administrators manage an organization's apps, and the command line on
   expect((await send(writer.accessToken, "GET", path)).status).toBe(404);
 });
 
-test("a list of apps is sent in pages, and the last page links to no other", async () => {
+test("a list of apps is sent in pages, and the last page has no link to a next page", async () => {
   const ada = await someCaller("manage-repos");
   expect(OWNER_MAX_APPS).toBeGreaterThan(21);
   const names = Array.from({ length: 21 }, (_, at) => `Ferry ${at}`);

@@ -95,7 +95,7 @@ describe("a job's token for a repository", () => {
     token = await exchange(repo.fullName);
   });
 
-  test("S99 commits to this repository without an account as author, and cannot see another repository", async () => {
+  test("S99 commits to its repository without an account as author, and cannot see another repository", async () => {
     expect(await commit(token, repo)).toMatchObject({ status: 200, body: { success: true } });
     const author = await runGit(await openRepository(repo), ["log", "-1", "--format=%an <%ae>", "refs/heads/main"]);
     const [{ id: publisherId } = { id: "" }] = await listPublishers(ada.actor, { repo: nameOf(repo) });

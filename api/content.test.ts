@@ -520,7 +520,7 @@ describe("who may read", () => {
     expect((await send(api("/tree/main?limit=-1"))).status).toBe(200);
   });
 
-  test("S53 a browser at any origin may send requests, and the preflight says so", async () => {
+  test("S53 the preflight and the responses allow requests from every origin", async () => {
     const preflight = await send(file("main/README.md"), {
       method: "OPTIONS",
       headers: {

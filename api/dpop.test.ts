@@ -36,7 +36,7 @@ async function expectRefused(response: Response, error: string) {
 }
 
 describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
-  test("and its proof identifies the user, whatever the letter case of the scheme", async () => {
+  test("identifies the user by the token and its proof, whatever the letter case of the scheme", async () => {
     for (const scheme of ["DPoP", "dpop"]) {
       const response = await ask(`${scheme} ${token}`, await key.proof("GET", address(), token));
       expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     await expectRefused(await ask(`DPoP ${token}`, await key.proof("GET", other, token), other), "invalid_dpop_proof");
   });
 
-  test("is accepted as openid-client 6 sends it", async () => {
+  test("accepts the requests of openid-client 6", async () => {
     const execute = [client.allowInsecureRequests];
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, client.None(), { execute });
     const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
@@ -115,15 +115,15 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
   });
 });
 
-describe("RFC 9449 §11.1 a proof can be used once", () => {
-  test("by only one of twenty requests at the same moment", async () => {
+describe("RFC 9449 §11.1 a proof", () => {
+  test("is accepted in only one of twenty simultaneous requests", async () => {
     const proof = await key.proof("GET", address(), token);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`DPoP ${token}`, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("although an earlier request with the proof was refused for another reason", async () => {
+  test("is accepted after a request with this proof was refused for another reason", async () => {
     const proof = await key.proof("GET", address(), token);
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);

@@ -326,7 +326,7 @@ describe("large files", () => {
     expect((await remove(ada, await someRepo(ada), ...oids)).status).toBe(200);
   });
 
-  test("are copied to another repository by those who may write there", async () => {
+  test("are copied to another repository by users who may write to that repository", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const [source, target] = [await someRepo(ada), await someRepo(bea, { type: "dataset" })];
     const file = await commitFile(ada, source, "tide.bin");

@@ -114,7 +114,7 @@ describe("POST /api/repos/sync", () => {
     expect(await db().event.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("a refused repository does not stop the others, and its result has the reason", async () => {
+  test("the result of a refused repository has the reason, and all other repositories are synchronized", async () => {
     const at = await prepare();
     const hosted = await someRepo(at.ada, { type: "dataset", name: "hosted" });
     const name = (text: string) => `${at.ada.username}/${text}`;

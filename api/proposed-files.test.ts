@@ -97,7 +97,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     return bucket.stop;
   });
 
-  test("that is uploaded by Git LFS counts for its author until the merge, and everybody can read it", async () => {
+  test("counts for its author from the Git LFS upload to the merge, and everybody can read it", async () => {
     await begin();
     const object = someObject(50_000);
     await send(bea, object);
@@ -121,7 +121,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await recountStorage()).toBe(0);
   });
 
-  test("that is uploaded by Xet is in its author's store until the merge", async () => {
+  test("is in its author's store from the Xet upload to the merge", async () => {
     await begin();
     const token = bea?.accessToken;
     const access = await xetAccess(world.origin, repo, "write", { token, query: "?create_pr=1" });
@@ -180,7 +180,7 @@ describe("S149 who may upload for a pull request", () => {
     expect(await usedBy(bea)).toBe(0);
   });
 
-  test("nobody can see or use what others have uploaded", async () => {
+  test("nobody can see or use another user's uploads", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);

@@ -147,7 +147,7 @@ test.describe("the code", () => {
     expect((await page.context().cookies()).map(({ name }) => name).filter((name) => name.includes("device"))).toEqual([]);
   });
 
-  test("leads to a page that says so if it was answered in another tab", async ({ page, demo, devicePages }) => {
+  test("leads to the page for used codes if the request was answered in another tab", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enter(user_code);
     const tab = await page.context().newPage();

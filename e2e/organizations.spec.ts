@@ -128,7 +128,7 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("S136 to a stranger, an organization's pages look like those of one that does not exist", async ({
+test("S136 to a stranger, an organization's pages look like the pages of a missing organization", async ({
   page,
   member,
   another,

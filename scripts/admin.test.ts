@@ -255,7 +255,7 @@ describe("doctor", () => {
     expect(of("mail")).toBeDefined();
   });
 
-  test("recognizes a pooler, and says what else the service needs then", async () => {
+  test("recognizes a pooler, and names the settings that a pooler requires", async () => {
     const { DATABASE_URL, DATABASE_OWNER_URL } = settings();
     const pooler = await startPooler(DATABASE_URL ?? "");
     const through = { DATABASE_URL: pooler.url, DATABASE_OWNER_URL: DATABASE_OWNER_URL ?? "" };
@@ -316,7 +316,7 @@ describe("doctor", () => {
     expect(named.of("proxy")).toMatchObject({ status: "ok" });
   });
 
-  test("reports secrets that others on the machine can read", async () => {
+  test("reports secrets that other users of the machine can read", async () => {
     const directory = mkdtempSync(join(tmpdir(), "keyhook-doctor-"));
     chmodSync(directory, 0o755);
     writeFileSync(join(directory, "secret-key"), "x", { mode: 0o644 });

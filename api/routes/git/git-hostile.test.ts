@@ -475,7 +475,7 @@ describe("names", () => {
     expect([400, 401, 404]).toContain(answer.status);
   });
 
-  test("S137 of refs may contain characters of the shell, which have no effect", async () => {
+  test("S137 a ref's name may contain characters of the shell, which have no effect", async () => {
     const names = [
       "$(touch$IFS.x)",
       ";touch",
@@ -509,7 +509,7 @@ describe("names", () => {
     await fsck(repo);
   });
 
-  test("S137 of refs that git does not allow are refused one by one", async () => {
+  test("S137 each ref whose name git does not allow is refused separately", async () => {
     const bad = [
       "a b",
       "a..b",
@@ -542,7 +542,7 @@ describe("names", () => {
     await expectUntouched();
   });
 
-  test("S51 of refs that are not UTF-8 are refused", async () => {
+  test("S51 a ref's name that is not UTF-8 is refused", async () => {
     const line = Buffer.concat([
       Buffer.from(`${ZERO} ${head} refs/heads/`),
       Buffer.from([0xff, 0xfe]),

@@ -63,7 +63,7 @@ test("with --watch and --name, the command keeps the relay at the end", async ()
   expect((await fetch(`${world.origin}/api/settings/relays/mine`, { headers })).status).toBe(200);
 });
 
-test("with --webhook the command asks before it points the webhook to this machine, and says how to undo that", async () => {
+test("with --webhook the command asks before it changes the webhook's URL, and says how to undo the change", async () => {
   const receiver = await startReceiver();
   const HOOK = "https://hooks.example.com/events";
   const made = await keyhook(["create", "--url", HOOK, "--watch", `user:${ada.username}`, "-q"]);

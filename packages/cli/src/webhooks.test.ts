@@ -157,7 +157,7 @@ describe("commands that read", () => {
     expect((await keyhook(eve, ["ls", "--quiet"])).stdout).toBe(`${id}\n${off}\n`);
   });
 
-  test("ls cuts rows to the terminal's width and says so, unless --no-truncate is set", async () => {
+  test("ls cuts rows to the terminal's width with a hint, and --no-truncate keeps whole rows", async () => {
     const eve = await someCaller("webhooks");
     await keyhook(eve, ["create", "--url", `${HOOK}/${"a".repeat(200)}`, "--watch", `user:${eve.username}`]);
     const cut = await keyhook(eve, ["ls"], { isTerminal: true, columns: 80 });

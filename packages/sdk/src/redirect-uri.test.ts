@@ -82,7 +82,7 @@ describe("S20 a URL of the service itself is refused", () => {
     expect(explainRedirectUri(uri, { ownOrigin })).toMatch(/of this service/);
   });
 
-  test("under every name of this machine, but only on the service's port", () => {
+  test("every name of this machine is refused, but only on the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
       expect(explainRedirectUri(`http://${host}:3000/cb`, local)).toMatch(/of this service/);
@@ -90,13 +90,13 @@ describe("S20 a URL of the service itself is refused", () => {
     }
   });
 
-  test("also if a registered loopback URL, which matches any port, is requested with the service's port", () => {
+  test("a registered loopback URL, which matches any port, is refused with the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3001/login", local)).toBe(true);
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3000/login", local)).toBe(false);
   });
 
-  test("but not a subdomain, which is another site", () => {
+  test("a subdomain is allowed, because it is another site", () => {
     expect(explainRedirectUri("https://apps.keyhook.example.com/cb", { ownOrigin })).toBeUndefined();
   });
 });

@@ -37,7 +37,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a signature", () => {
-  test("made by the published library is accepted, and the library accepts ours", async () => {
+  test("of the published library is accepted, and the library accepts the SDK's signature", async () => {
     expect(await verifyWebhook({ body, headers: signedByLibrary(), secret })).toEqual(payload);
     const headers = await signWebhook({ id: "msg_2", body, secret });
     expect(new Webhook(secret).verify(body, headers)).toEqual(payload);

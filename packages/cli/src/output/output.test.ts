@@ -23,7 +23,7 @@ describe("a table", () => {
     });
   });
 
-  test("shortens the longest column, and says so", () => {
+  test("shortens the longest column, and reports the cut", () => {
     const { lines, isCut } = table(["id", "url", "domains"], rows, 40);
     expect(isCut).toBe(true);
     expect(lines[1]).toBe("abc  https://hooks.example.com…  repo");

@@ -39,7 +39,7 @@ describe("events", () => {
     ["data: not ended", []],
   ];
 
-  test.each(streams)("of %j are parsed as in the standard, wherever the text is cut", (text, wanted) => {
+  test.each(streams)("in %j are parsed as in the standard, wherever the text is cut", (text, wanted) => {
     expect(parse(text)).toEqual(wanted);
     expect(parse(...text)).toEqual(wanted);
     for (let cut = 1; cut < text.length; cut += 1)

@@ -177,7 +177,7 @@ describe("a refusal", () => {
       { "retry-after": "7" },
       { retryAfterSeconds: 7, message: /Try again in 7 s/ },
     ],
-  ])("of status %s has the details of the response: %j", async (status, body, headers, facts) => {
+  ])("with status %s has the details of the response: %j", async (status, body, headers, facts) => {
     answers = [json(status, body, headers)];
     const { message, ...expected } = { message: /./, ...facts };
     const error = await refusal(client().request("POST", "/api/x"));
@@ -206,7 +206,7 @@ describe("an unusable response", () => {
     ["half of an object", (_req: unknown, res: http.ServerResponse) => res.end('{"fine":')],
     ["another object", json(200, { fine: "very" })],
     ["nothing", (_req: unknown, res: http.ServerResponse) => res.end()],
-  ])("%s is an error that says so", async (_what, answer) => {
+  ])("%s causes the error unexpected_answer", async (_what, answer) => {
     answers = [answer as Answer];
     const schema = z.object({ fine: z.boolean() });
     expect(await refusal(client().request("GET", "/api/x", { schema }))).toMatchObject({ code: "unexpected_answer" });
