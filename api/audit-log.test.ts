@@ -223,9 +223,9 @@ describe("a log of 100,000 entries", () => {
       "is no longer an administrator",
       () => db().membership.delete({ where: { orgId_userId: { orgId: many, userId: leaver.id } } }),
     ],
-    ["has had their token revoked", () => pool().query("update personal_access_token set revoked_at = now()")],
+    ["has a revoked token", () => pool().query("update personal_access_token set revoked_at = now()")],
   ])(
-    "S114 is cut off for a user who %s",
+    "S114 is cut off when the user %s",
     async (_, end) => {
       const { token } = await tokenOf(leaver, ["manage-repos"]);
       await db().membership.createMany({ data: [{ orgId: many, userId: leaver.id, role: "admin" }], skipDuplicates: true });

@@ -108,8 +108,8 @@ describe("lines of a commit", () => {
 
   test.each([
     ["the header has many values", () => header.replace("{", `{"junk":[${"{},".repeat(150_000)}{}],`), 400],
-    ["the header is longer than one with the longest description", () => header.replace("Tide", "x".repeat(600 * 1024)), 413],
-    ["very many are empty", () => "\n".repeat(4 * MIB), 413],
+    ["the header is longer than the longest description allows", () => header.replace("Tide", "x".repeat(600 * 1024)), 413],
+    ["very many lines are empty", () => "\n".repeat(4 * MIB), 413],
     ["an operation has many values", () => header + deletion(`[${"1,".repeat(50_000)}1]`), 400],
   ])("S138 are refused if %s", async (_, body, expected) => {
     expect((await send(commitPath, body(), ndjson)).status).toBe(expected);

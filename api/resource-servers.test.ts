@@ -191,11 +191,11 @@ describe("S54 RFC 8707 several resources", () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ["no resource in the request", {}],
-    ["our API, which was not requested", { resource: "ORIGIN" }],
+    ["a request without a resource", {}],
+    ["the service's API, which was not requested", { resource: "ORIGIN" }],
     ["a registered server that was not requested", { resource: "REGISTERED" }],
     ["a server that does not exist", { resource: "https://nowhere.example.test/mcp" }],
-  ])("%s: invalid_target", async (_, { resource }) => {
+  ])("%s gets invalid_target", async (_, { resource }) => {
     const { at, code } = await both();
     const named = {
       ORIGIN: world.origin,
@@ -209,20 +209,20 @@ describe("S54 RFC 8707 several resources", () => {
 
 describe("registering", () => {
   test.each<[string, string]>([
-    ["plain http elsewhere", "http://mcp.example.test/mcp"],
-    ["no address", "team tools"],
+    ["plain http outside of this machine", "http://mcp.example.test/mcp"],
+    ["a text that is not a URL", "team tools"],
     ["another scheme", "urn:team:tools"],
-    ["a fragment", "https://mcp.example.test/mcp#x"],
-    ["a query", "https://mcp.example.test/mcp?x=1"],
-    ["userinfo", "https://me@mcp.example.test/"],
-    ["capitals in the host", "https://MCP.example.test/mcp"],
-    ["a path that is not plain", "https://mcp.example.test/a/../mcp"],
-    ["a NUL byte", "https://mcp.example.test/\0"],
+    ["a URL with a fragment", "https://mcp.example.test/mcp#x"],
+    ["a URL with a query", "https://mcp.example.test/mcp?x=1"],
+    ["a URL with userinfo", "https://me@mcp.example.test/"],
+    ["a host with capital letters", "https://MCP.example.test/mcp"],
+    ["a path with ..", "https://mcp.example.test/a/../mcp"],
+    ["a URL with a NUL byte", "https://mcp.example.test/\0"],
   ])("%s is refused", async (_, identifier) => {
     await expect(add(identifier)).rejects.toMatchObject({ code: "invalid_request", field: "identifier" });
   });
 
-  test("our own API, a registered server, unknown scopes and an empty name are refused", async () => {
+  test("the service's own API, a registered server, unknown scopes and an empty name are refused", async () => {
     for (const own of [world.origin, `${world.origin}/`]) await expect(add(own)).rejects.toMatchObject({ field: "identifier" });
     await expect(add(mcp.resource)).rejects.toMatchObject({ code: "conflict" });
     await expect(add(elsewhere(), { scopes: ["everything"] })).rejects.toMatchObject({ field: "scopes" });

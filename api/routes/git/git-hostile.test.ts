@@ -151,8 +151,8 @@ async function expectUntouched(): Promise<void> {
   await fsck(repo);
 }
 
-describe("an invalid pack is refused:", () => {
-  test("half of one", async () => {
+describe("an invalid pack is refused", () => {
+  test("if its second half is missing", async () => {
     const { sha, pack } = await packOf({ "a.bin": Buffer.alloc(50_000, "tide") });
     const body = pushBody([command("refs/heads/side", sha)], pack.subarray(0, pack.length / 2));
     const answer = await send({ body });
@@ -161,7 +161,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("half of one, from a client that disconnects", async () => {
+  test("if its client disconnects in the middle", async () => {
     const { sha, pack } = await packOf({
       "a.bin": randomBytes(60_000),
     });
@@ -172,11 +172,11 @@ describe("an invalid pack is refused:", () => {
   });
 
   test.each([
-    ["garbage", Buffer.from("this is no pack".repeat(100))],
-    ["nothing", Buffer.alloc(0)],
-    ["an empty one", packWith()],
-    ["one with a wrong trailer", Buffer.concat([packWith().subarray(0, 12), Buffer.alloc(20)])],
-    ["one that says that it has four thousand million objects", Buffer.from("PACK\0\0\0\x02\xff\xff\xff\xff", "latin1")],
+    ["if it is garbage", Buffer.from("this is no pack".repeat(100))],
+    ["if it has no bytes", Buffer.alloc(0)],
+    ["if it has no objects", packWith()],
+    ["if its trailer is wrong", Buffer.concat([packWith().subarray(0, 12), Buffer.alloc(20)])],
+    ["if it claims four thousand million objects", Buffer.from("PACK\0\0\0\x02\xff\xff\xff\xff", "latin1")],
   ])("%s", async (_, pack) => {
     const answer = await send({ body: pushBody([command("refs/heads/side", "1".repeat(40))], pack) });
     expect(answer.status).toBe(200);
@@ -184,7 +184,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("one without the objects that its commit needs", async () => {
+  test("if it lacks objects that its commit needs", async () => {
     const copy = await workingCopy({ "unsent.txt": "not sent" });
     const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
     const raw = Buffer.from(`${await mustGit(copy, ["cat-file", "commit", sha])}\n`);
@@ -195,7 +195,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("one with a file named .. or .git", async () => {
+  test("if it has a file named .. or .git", async () => {
     for (const name of ["..", ".git"]) {
       const copy = await workingCopy();
       const blob = await mustGit(copy, ["hash-object", "-w", "README.md"]);
@@ -560,12 +560,12 @@ describe("a request that git would not send", () => {
     ["no length", () => ({ body: Buffer.from("zzzz") })],
     ["an impossible length", () => ({ body: Buffer.from("0003") })],
     ["a length that does not match", () => ({ body: Buffer.from("00ffabc") })],
-    ["a line that is no command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
+    ["a line that is not a command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
     ["a signed push", () => ({ body: Buffer.concat([pktLine("push-cert\0x"), Buffer.from("0000")]) })],
-    ["a longer hash", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
+    ["a hash of 64 digits", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
     ["the same ref twice", () => ({ body: pushBody([good(), good()]) })],
-    ["another type", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
-    ["another encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
+    ["the Content-Type text/plain", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
+    ["an unknown Content-Encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
   ])("S51 is refused if it has %s", async (_, sent) => {
     expect((await send(sent())).status).toBe(400);
     await expectUntouched();

@@ -172,7 +172,7 @@ describe("S4 a loopback http address matches on any port", () => {
     "http://127.0.0.1:65535/cb?x=1",
     "http://[::1]/cb",
     "http://[::1]:51004/cb",
-  ])("%s does", (uri) => {
+  ])("%s matches", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(true);
   });
 
@@ -187,7 +187,7 @@ describe("S4 a loopback http address matches on any port", () => {
     "http://127.0.0.1:80@evil.example/cb?x=1",
     "http://127.0.0.1:51004.evil.example/cb?x=1",
     "https://127.0.0.1:51004/cb?x=1",
-  ])("%s does not", (uri) => {
+  ])("%s does not match", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(false);
   });
 });

@@ -202,10 +202,10 @@ describe("a refusal", () => {
 
 describe("an unusable response", () => {
   test.each([
-    ["a page", html],
+    ["an HTML page", html],
     ["half of an object", (_req: unknown, res: http.ServerResponse) => res.end('{"fine":')],
-    ["another object", json(200, { fine: "very" })],
-    ["nothing", (_req: unknown, res: http.ServerResponse) => res.end()],
+    ["an object of another form", json(200, { fine: "very" })],
+    ["an empty body", (_req: unknown, res: http.ServerResponse) => res.end()],
   ])("%s causes the error unexpected_answer", async (_what, answer) => {
     answers = [answer as Answer];
     const schema = z.object({ fine: z.boolean() });
@@ -298,7 +298,7 @@ describe("time and signals", () => {
   };
 
   test.each([
-    ["no answer", never],
+    ["no response", never],
     ["a body that drips", drip],
   ])("a request that gets %s ends at its time limit", async (_what, answer) => {
     answers = [answer];
