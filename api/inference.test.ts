@@ -590,7 +590,7 @@ test("a user gets 429 for too many requests in a minute or at the same time", as
   expect(await refusals).toBe(8);
 });
 
-test("disabled providers and those at private IP addresses get no requests, and pages of any origin may call", async () => {
+test("disabled providers and providers at private IP addresses get no requests, and any page may call the gateway", async () => {
   const caller = await someCaller("inference-api");
   await setProviderDisabled(operatorCommand, provider.id, true, noOrigin);
   expect(await failure(clientOf(caller.accessToken).chat.completions.create(chat()))).toMatchObject({

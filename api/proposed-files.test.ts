@@ -147,8 +147,8 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
   });
 });
 
-describe("S149 who may upload for a pull request", () => {
-  test("only people who may read the content and open pull requests", async () => {
+describe("S149 the right to upload for a pull request", () => {
+  test("is limited to people who may read the content and open pull requests", async () => {
     await begin();
     const status = async (caller?: Caller, more = {}) => (await upload(caller, someObject(), more)).status;
     expect(await status(bea)).toBe(200);

@@ -150,7 +150,7 @@ describe("a user is asked before an app may act at another service", () => {
     expect((await ask(at, { resource: (await add(elsewhere())).resource.identifier })).isQuestion).toBe(true);
   });
 
-  test("but not for our own API, which the scopes already cover", async () => {
+  test("but not at the service's own API, which the scopes already cover", async () => {
     const at = await prepare(world);
     await authorize(at);
     for (const resource of [world.origin, `${world.origin}/`]) expect((await ask(at, { resource })).isQuestion).toBe(false);

@@ -139,7 +139,7 @@ describe("S49 S112 S114 an OAuth token is invalid", () => {
     await expectUnknown(at.tokens.access_token);
   });
 
-  test("for an organization that its user has left: the response no longer contains it", async () => {
+  test("for an organization that its user has left, which the response omits", async () => {
     const at = await prepare(world);
     const orgId = await world.organization(`left-${at.person.username}`, { [at.person.id]: "read" });
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: orgId }, { orgIds: [orgId] });

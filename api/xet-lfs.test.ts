@@ -195,7 +195,7 @@ describe("a file that came by Git LFS", () => {
   });
 });
 
-test("S137 owners take turns: many files of one do not delay the only file of another", async () => {
+test("S137 owners take turns: many files of one owner do not delay the only file of another owner", async () => {
   const eve = await someCaller("manage-repos");
   const [many, one] = [await someRepo(eve), await someRepo(ada)];
   for (let count = 0; count < 3; count++) await uploadByLfs(many, randomBytes(1_000), eve);
