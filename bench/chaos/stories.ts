@@ -46,7 +46,7 @@ export async function runStories(words: string[]): Promise<number> {
   return isPassed ? 0 : 1;
 }
 
-/** After three checks, one a second, HAProxy takes a dead node out of use, and ends the requests that wait for the node. */
+/** HAProxy notices a dead node after three checks, one a second. It then ends the requests that wait for the node. */
 const NOTICED_MS = 4_000;
 
 /** Prints why an attempt failed for a person to judge, because HAProxy may close a connection without logging it. */

@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** Moves the mouse to a button that stays covered until the mouse has been on the card for a moment (S25). */
+/** Moves the mouse to a button. The button stays covered until the mouse has been on the card for a moment (S25). */
 export async function underMouse(button: Locator): Promise<Locator> {
   await button.hover({ force: true });
   return button;

@@ -47,7 +47,6 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   // Code in a browser cannot keep a secret.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
-  // Without a redirect URI, only the example for the device flow works.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (

@@ -100,7 +100,7 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
 
 const list = new Intl.ListFormat("en");
 
-/** An app that is part of the service, such as the command line, can use all its scopes in an organization. */
+/** An app of the service itself, such as the command line, can use all its scopes in an organization. */
 function reachOf({ app, scopes, alreadyGranted }: ConsentRequest): string {
   if (app.isFirstParty)
     return "Optional. In each organization you select, the app can see your role, and do what you allow above as far as your role permits.";

@@ -111,7 +111,7 @@ function portOf(url: URL): string {
 /**
  * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an
  * `http` loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different
- * hosts. The rules of {@link explainRedirectUri} apply again. They refuse a URI that was registered under older rules (S5), and a
+ * hosts. The rules of {@link explainRedirectUri} apply again. They refuse a URI that older rules allowed (S5), and a
  * port that leads to the service itself (S20).
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.

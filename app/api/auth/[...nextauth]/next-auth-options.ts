@@ -23,7 +23,7 @@ export function nextAuthOptions(): NextAuthOptions {
       decode: async ({ token }) => tokenOf(token),
     },
     callbacks: {
-      // By default, next-auth fails on a form's `callbackUrl` that is not a URL or does not fit into a header (S51).
+      // By default, next-auth fails on a `callbackUrl` that is not a URL or does not fit into a header (S51).
       redirect: ({ url, baseUrl }) => {
         const to = URL.parse(url, baseUrl);
         return to?.origin === baseUrl ? to.href : baseUrl;

@@ -25,7 +25,7 @@ export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
  * @param options The app, and the functions that read and store the tokens.
  * @returns A function that returns an access token; `refused` is a token that the service did not accept. The promise is rejected with
  * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. With
- * {@link ApiError} `network` or `timeout`, the service could not be reached, and the old token has expired or was refused.
+ * {@link ApiError} `network` or `timeout`, there was no response, and the old token has expired or was refused.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
  *   [RFC 9700 §4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14)
  * @example

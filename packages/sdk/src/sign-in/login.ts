@@ -96,9 +96,9 @@ export type FinishLoginOptions = AppOptions & {
 export type SignedIn = Tokens & { claims?: IdTokenClaims };
 
 /**
- * Completes a sign-in. Checks that the response belongs to this login (state) and comes from this service (issuer), redeems the
- * code with its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the
- * stored login.
+ * Completes a sign-in. Checks that the response belongs to this login (state) and comes from this service (issuer). Redeems the
+ * code with its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored
+ * login.
  * @param options The app, the stored login, and the URL to which the browser returned.
  * @returns The tokens and the claims. Next, find your account by `claims.sub`, and start your own session. Keep the tokens for
  * {@link createClient}; if there is a refresh token, with {@link keepTokens}.
