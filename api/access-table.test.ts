@@ -21,7 +21,10 @@ import {
 } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins them. */
+/**
+ * S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins scopes that
+ * are required together.
+ */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
 const MEMBERS = "admin write maker contributor read guest";
@@ -36,7 +39,7 @@ const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
   ["org-private*", MEMBERS, OWN_HANDS, READING],
-  // For an app, the other scopes in `READING` do not cover an organization's repositories.
+  // Apps read an organization's repositories only with the scope `read-repos` of `READING`.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
@@ -181,7 +184,7 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
   });
 }
 
-/** A member who does not meet the requirements gets 403 with the requirement, because the content is not hidden from members. */
+/** The content is not hidden from members. A member who does not meet the requirements gets 403 with the requirement. */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
 }
@@ -189,7 +192,6 @@ function isHeldBack(act: "read" | "readCollection", resource: string, actor: Som
 const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
   isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
 
-/** The limit is long, because other test files run on the same machine at the same time. */
 const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -223,7 +225,7 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
   return { status: response.status, code: response.headers.get("x-error-code") };
 }
 
-/** 404 for a resource that the actor may not see (S136), otherwise 403. Anonymous callers get 401 if git asks or a token is required. */
+/** 404 for what the actor may not see (S136), otherwise 403. Without a token, 401 for git and where a token is required. */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
   return isSeen || (needsPerson && actor?.who === "job") ? "403" : "404";
@@ -400,7 +402,7 @@ describe("S135 S136 the access table", () => {
 
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
-  test("the other doors to a repository's content follow the rows", { timeout: TIMEOUT_MS }, async () => {
+  test("requests that read or write a repository's content follow the rows", { timeout: TIMEOUT_MS }, async () => {
     const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
@@ -421,7 +423,7 @@ describe("S135 S136 the access table", () => {
     expect(said.wrong).toEqual([]);
   });
 
-  test("creating: a taken name is a conflict for users who may create there, and reveals nothing to others", async () => {
+  test("only users who may create repositories in a namespace learn which of its names are taken", async () => {
     const cells = namespaces.flatMap((namespace) =>
       some("*", REPO_SCOPES).map((actor): Cell => {
         const body = { name: takenIn[namespace], organization: at.handles[namespace] };

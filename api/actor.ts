@@ -32,7 +32,6 @@ export async function actorOfToken(token: string): Promise<TokenHolder | Publish
   return known(tokenActor(bearer));
 }
 
-/** After this call, the request counts against `actor` and not against the IP address. */
 function known<T extends Actor>(actor: T): T {
   countAgainst(actor);
   return actor;

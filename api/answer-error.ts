@@ -33,14 +33,14 @@ export function answerError(thrown: Error, c: Context): Response {
   );
 }
 
-/** Repositories without an owner exist only on the public hub. Clients ask whether such a repository exists. */
+/** Clients also request repositories without an owner, which exist only on the public hub. */
 const OWNERLESS = /^\/api\/(?:models|datasets|spaces)\/[^/]+(?:\/([a-z-]+)(?:\/.*)?)?$/;
 const PARTS = new Set(
   "revision tree paths-info refs commits preupload commit branch tag settings discussions like likers duplicate lfs-files".split(
     " ",
   ),
 );
-/** No repository here can have one of these segments as its name. */
+/** No repository here can be named `resolve` or `raw`. */
 const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
 
 export function answerNotFound(c: Context): Response {
@@ -69,5 +69,4 @@ function unreadable(thrown: HTTPException): ServiceError {
   return new ServiceError("invalid_request", `${sentence}.`, { cause: thrown });
 }
 
-/** Header values must be printable ASCII. */
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");

@@ -9,7 +9,7 @@ await import("./app.ts");
 const document = apiDocument() as ApiDocument;
 const entries = sectionsOf(document).flatMap(({ operations }) => operations);
 
-test("every operation has a page; similar operations share one", () => {
+test("every operation has a page, which similar operations share", () => {
   const shown = entries.flatMap(({ id, alike }) => [id, ...alike.map((one) => one.id)]);
   const all = Object.values(document.paths).flatMap((one) => Object.values(one).map(({ operationId }) => operationId));
   expect(shown.sort()).toEqual(all.sort());

@@ -40,7 +40,6 @@ import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { whoamiRoutes } from "./routes/whoami.ts";
 import { xetRoutes, xetTokenRoutes } from "./routes/xet.ts";
 
-/** The door for programs. Each route is defined once, with `defineRoute`. */
 export const api = new OpenAPIHono({ defaultHook: refuseInvalid });
 
 // Clients of the inference gateway expect that API's error format.
@@ -105,7 +104,7 @@ for (const addRoute of [
   addRoute(api);
 }
 
-// The OpenAPI document omits these protocols, because others specify them.
+// The OpenAPI document omits these routes, because others specify their protocols.
 api.route("/", images);
 api.route("/", lfsRoutes);
 api.route("/", xetRoutes);

@@ -75,7 +75,7 @@ test("the service's own command line creates, reads, changes and deletes an app,
   expect((await send(accessToken, "GET", `${OWN}/${app.id}`)).status).toBe(404);
 });
 
-test("rotating gives a public app its first secret; the errors for invalid input say what to do", async () => {
+test("rotating gives a public app its first secret, and errors for invalid input say what to do", async () => {
   const { accessToken } = await signInByCli(world.origin, await signedInPerson());
   const { body } = await send(accessToken, "POST", OWN, { name: "Night Ferry", isDeviceFlowAllowed: true });
   expect(body.secret).toBeUndefined();
@@ -135,7 +135,7 @@ test("S113 the command line's right to take apps over ends 15 minutes after its 
   expect((await rotate((await renewed.json()).access_token)).status).toBe(403);
 });
 
-test("S113 a device request of the command line, which could then take apps over, can be allowed only after recent authentication", async () => {
+test("S113 a user can allow the command line's device request only after recent authentication", async () => {
   const ada = await signedInPerson();
   const started = await (await world.post("/oauth/device", { client_id: CLI_CLIENT_ID })).json();
   const session = (await findSiteSession(ada.token)) as SiteSession;
@@ -146,7 +146,7 @@ test("S113 a device request of the command line, which could then take apps over
   await allowDevice(session, started.user_code);
 });
 
-test("no app's token manages apps, regardless of its scopes; nor does a token without the scope, or another user's", async () => {
+test("tokens of apps, tokens without the scope and tokens of other users cannot manage apps", async () => {
   const { person, tokens } = await signIn(
     world,
     { scopes: ["openid", "manage-repos", "webhooks"] },
@@ -199,7 +199,7 @@ test("only administrators manage an organization's apps, and the command line on
   expect((await send(writer.accessToken, "GET", path)).status).toBe(404);
 });
 
-test("a list comes in pages, and ends", async () => {
+test("a list of apps is sent in pages, and the last page has no link to a next page", async () => {
   const ada = await someCaller("manage-repos");
   expect(OWNER_MAX_APPS).toBeGreaterThan(21);
   const names = Array.from({ length: 21 }, (_, at) => `Ferry ${at}`);

@@ -47,7 +47,7 @@ type Wire = { _id: string; type: string; message: string; author: { user?: strin
 const events = async (q: string): Promise<Wire[]> => (await exported(`?${new URLSearchParams({ q })}`)).json();
 
 describe("GET /api/organizations/{name}/audit-log/export (docs/specification/organizations-and-tokens.md#audit-log)", () => {
-  test("S116 returns a JSON array, newest entry first, with all fields; the next export contains an entry about this one", async () => {
+  test("S116 returns all fields of the entries, newest first, and records the export as an entry", async () => {
     await fetch(`${world.origin}/api/repos/create`, {
       method: "POST",
       headers: { authorization: `Bearer ${adminToken.token}`, "content-type": "application/json", "user-agent": "probe/1" },
@@ -93,7 +93,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     });
   });
 
-  test("filters by author, address, kind, time and words; an invalid term gets advice", async () => {
+  test("filters by author, address, kind, time and words, and gives advice about an invalid term", async () => {
     const at = new Date("2026-03-01T12:00:00.000Z");
     const row = (data: object) => ({ id: newId(), type: "oauth_app.create", orgId: org.id, createdAt: at, ...data });
     const gone = newId();
@@ -136,7 +136,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     expect((await ask(adminToken.token, `?${new URLSearchParams({ q: '\\\\%_ "" "' })}`)).status).toBe(200);
   });
 
-  test("exports lines, or a table in which no cell is a formula", async () => {
+  test("exports JSON Lines, or CSV in which no cell is a formula", async () => {
     await recordAuditEvent(db(), {
       type: "organization.add_member",
       actorId: admin.id,
@@ -197,7 +197,7 @@ describe("a log of 100,000 entries", () => {
     );
   }, 60_000);
 
-  test("is exported whole up to the limit, in pieces, each entry once, in order", async () => {
+  test("is exported in pieces, which contain each entry up to the limit once, in order", async () => {
     const pieces = await exportAuditLog(
       async () => admin.actor,
       { kind: "organization", orgId: many },
@@ -223,9 +223,9 @@ describe("a log of 100,000 entries", () => {
       "is no longer an administrator",
       () => db().membership.delete({ where: { orgId_userId: { orgId: many, userId: leaver.id } } }),
     ],
-    ["has had their token revoked", () => pool().query("update personal_access_token set revoked_at = now()")],
+    ["has a revoked token", () => pool().query("update personal_access_token set revoked_at = now()")],
   ])(
-    "S114 is cut off for a user who %s",
+    "S114 is cut off when the user %s",
     async (_, end) => {
       const { token } = await tokenOf(leaver, ["manage-repos"]);
       await db().membership.createMany({ data: [{ orgId: many, userId: leaver.id, role: "admin" }], skipDuplicates: true });

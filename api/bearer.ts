@@ -20,8 +20,7 @@ export async function requireBearer(c: Context): Promise<Bearer> {
 }
 
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & CiJob)> {
-  // The holder is kept because a DPoP proof is valid only once, and only briefly because the token may be revoked while the body arrives
-  // (S114).
+  // A DPoP proof is valid only once, so the holder is kept: only briefly, because the token may be revoked (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
   return lookUp(c, known?.isProven ?? false);

@@ -95,7 +95,7 @@ describe("a job's token for a repository", () => {
     token = await exchange(repo.fullName);
   });
 
-  test("S99 creates a commit in this repository, without an account as author; it cannot change or even see another repository", async () => {
+  test("S99 commits to its repository without an account as author, and cannot see another repository", async () => {
     expect(await commit(token, repo)).toMatchObject({ status: 200, body: { success: true } });
     const author = await runGit(await openRepository(repo), ["log", "-1", "--format=%an <%ae>", "refs/heads/main"]);
     const [{ id: publisherId } = { id: "" }] = await listPublishers(ada.actor, { repo: nameOf(repo) });
@@ -111,7 +111,7 @@ describe("a job's token for a repository", () => {
     expect(await eventsOf(next)).toHaveLength(1);
   });
 
-  test("is accepted as the password of the real git for pushes to that repository alone, and for uploads by Git LFS", async () => {
+  test("is accepted as git's password for pushes and Git LFS uploads to that repository only", async () => {
     const copy = await workingCopy({ "README.md": "# Pushed by a job\n" });
     await mustGit(copy, ["fetch", "--quiet", remote(world.origin, `/${repo.fullName}`, token), "main"]);
     await mustGit(copy, ["reset", "--quiet", "--hard", "FETCH_HEAD"]);
@@ -138,7 +138,7 @@ describe("a job's token for a repository", () => {
     );
   });
 
-  test("names its resource, and cannot do what requires a user: settings, discussions, pull requests, new repositories", async () => {
+  test("names its resource, and cannot change settings, take part in discussions or create repositories", async () => {
     expect(await send(token, "GET", "/api/whoami-v2")).toMatchObject({
       status: 200,
       body: {
@@ -180,7 +180,7 @@ describe("a job's token for a repository", () => {
   });
 });
 
-test("a job's token for a user reads the gated repositories to which the user has access, and nothing else of the user's", async () => {
+test("a job's token for a user reads only the gated repositories to which the user has access", async () => {
   const grace = await someCaller();
   await addPublisher(grace.actor, { userId: grace.id }, input(), from);
   const open = await someRepo(ada, { owner: org.name });
@@ -217,7 +217,7 @@ async function commitByOwner(target: Repo): Promise<void> {
 }
 
 describe("the publishers that a repository trusts", () => {
-  test("S113 can be changed by users who may write, after recent authentication; S116 each change is in the organization's log", async () => {
+  test("S113 S116 can be changed only by recently authenticated users who may write, and changes are logged", async () => {
     const [writer, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const team = await organizationOf(ada, [
       [writer, "write"],
@@ -271,13 +271,13 @@ describe("the publishers that a repository trusts", () => {
     }
   });
 
-  test("S98 a publisher for a branch of GitLab trusts neither a tag with the branch's name nor a fork's merge request", async () => {
+  test("S98 a publisher for a GitLab branch trusts neither a tag of the same name nor a fork's merge request", async () => {
     const kept = await someRepo(ada);
     const values = { gitlabUrl: ci.issuer, projectPath: "group/kite", gitlabRef: "refs/heads/main" };
     await addPublisher(ada.actor, { repo: nameOf(kept) }, { preset: "gitlab", values }, from);
     const job = { project_path: "group/kite", ref: "main", ref_type: "branch", ref_path: "refs/heads/main" };
     const tag = { ref_type: "tag", ref_path: "refs/tags/main" };
-    // GitLab sends the source branch, also that of a fork.
+    // For a merge request, GitLab names the source branch, even if that branch is in a fork.
     const mergeRequest = { pipeline_source: "merge_request_event" };
     const child = { pipeline_source: "parent_pipeline" };
     const push = { pipeline_source: "push" };

@@ -160,7 +160,7 @@ describe("information about a repository", () => {
     expect(pages).toHaveLength(2_501);
   });
 
-  test("an empty Space has a URL and no files, and the files of a Space on another platform cannot be listed", async () => {
+  test("an empty Space has a URL and no files, and another platform's Space lists no files", async () => {
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     const body = await (await send(`/api/spaces/${space.fullName}`)).json();
     expect(body).toMatchObject({
@@ -181,7 +181,7 @@ describe("information about a repository", () => {
 });
 
 describe("lists", () => {
-  test("of files, whole or page by page through Link, as the JavaScript client reads them", async () => {
+  test("can be read at once, or page by page through Link, if they list files", async () => {
     const body = z.array(treeEntrySchema).parse(await (await send(api("/tree/main?recursive=true&expand=true"))).json());
     expect(body.find(({ path }) => path === "kept.bin")).toMatchObject({ type: "file", size: lfs.size, lfs: { oid: lfs.oid } });
     expect(body.find(({ path }) => path === "README.md")?.lastCommit).toMatchObject({ id: first, title: "One" });
@@ -201,7 +201,7 @@ describe("lists", () => {
     }
   });
 
-  test("of entries at given paths, which are sent as a form or as JSON", async () => {
+  test("contain the entries at the paths that the request sent as a form or as JSON", async () => {
     const paths = ["data", "data/a b/ü 🌊.txt", "none", "/kept.bin"];
     const json = await pathsInfo({ repo: repo.fullName, hubUrl: world.origin, paths, expand: true });
     expect(json.map(({ type, path, lastCommit }) => [type, path, lastCommit?.id])).toEqual([
@@ -222,14 +222,14 @@ describe("lists", () => {
     }
   });
 
-  test("name the next page under ORIGIN: behind a proxy that terminates TLS, the request itself is http", async () => {
+  test("name the next page under ORIGIN, although a request behind a TLS proxy is http", async () => {
     provideSettings({ ORIGIN: "https://hub.example.com" });
     const answer = await send(api("/commits/main?limit=1"));
     provideSettings({ ORIGIN: world.origin });
     expect(answer.headers.get("link")).toMatch(/^<https:\/\/hub\.example\.com\/api\//);
   });
 
-  test("of commits, with their number, and of refs", async () => {
+  test("state the number of commits, and list branches, tags and pull requests as refs", async () => {
     const answer = await send(api("/commits/main?limit=1&expand[]=formatted"));
     expect(z.array(commitSchema).parse(await answer.json())).toMatchObject([{ id: head, title: "Two", parents: [first] }]);
     expect(answer.headers.get("x-total-count")).toBe("2");
@@ -255,7 +255,7 @@ describe("lists", () => {
     expect((await send(api("/compare/main"))).status).toBe(400);
   });
 
-  test("of an empty repository are empty", async () => {
+  test("are empty for an empty repository", async () => {
     const empty = await someRepo(ada);
     for (const rest of ["/tree/main", "/tree/main?expand=1&recursive=1", "/commits/main"]) {
       const answer = await send(api(rest, empty));
@@ -267,7 +267,7 @@ describe("lists", () => {
 });
 
 describe("a file", () => {
-  test("is sent with its commit, ETag and size; whole, in part, or as not modified", async () => {
+  test("is sent with its commit, ETag and size, in whole, in part or as not modified", async () => {
     const path = "main/data/a%20b/%C3%BC%20%F0%9F%8C%8A.txt";
     const whole = await send(file(path));
     expect(await whole.text()).toBe("0123456789");
@@ -307,7 +307,7 @@ describe("a file", () => {
     }
   });
 
-  test("that is large is streamed, from any requested position", async () => {
+  test("is streamed from any requested position if it is large", async () => {
     expect((await bytesOf(await send(file("main/large.bin")))).equals(large)).toBe(true);
     for (const [start, end] of [
       [0, 0],
@@ -324,7 +324,7 @@ describe("a file", () => {
     controller.abort();
   });
 
-  test("S137 of more than 64 KiB, or of Git LFS, takes a slot until it has been read; a small one does not", async () => {
+  test("S137 takes a slot until it has been read if it is larger than 64 KiB or in Git LFS", async () => {
     const [other, medium] = [await someRepo(ada), "tide\n".repeat(50_000)];
     await commitTo(other, ada, { "medium.txt": medium });
     const places = [];
@@ -347,7 +347,7 @@ describe("a file", () => {
     await vi.waitFor(() => expect(downloads.counts.taken).toBe(0), 5_000);
   });
 
-  test("of Git LFS is sent as its content, and by `raw` as its pointer", async () => {
+  test("in Git LFS is sent as its content, and by `raw` as its pointer", async () => {
     const answer = await send(file("main/kept.bin"));
     expect((await bytesOf(answer)).equals(kept)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -366,7 +366,7 @@ describe("a file", () => {
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
   });
 
-  test("S137 of Git LFS is not sent beyond the size in its pointer, because the rest would be read as another response", async () => {
+  test("S137 in Git LFS is sent only up to its pointer's size, because clients would read more as another response", async () => {
     const other = await someRepo(ada);
     await storeLfsObject(other.id, lfs, Readable.from([kept]));
     const name = { type: other.type, owner: ada.username, name: other.name };
@@ -377,7 +377,7 @@ describe("a file", () => {
     expect(await refusal(await send(file("main/kept.bin", other), { method: "HEAD" }))).toEqual([404, "EntryNotFound"]);
   });
 
-  test("is downloaded by the JavaScript client, whether small, large, empty or of Git LFS", async () => {
+  test("is downloaded by the JavaScript client, whether small, large, empty or in Git LFS", async () => {
     const client = { repo: repo.fullName, hubUrl: world.origin };
     for (const [path, bytes] of [
       ["run.ts", Buffer.from("export {};\n")],
@@ -557,7 +557,7 @@ describe("who may read", () => {
     expect((await send(api("/tree/main?limit=-1"))).status).toBe(200);
   });
 
-  test("S53 a browser at any origin may send requests, and the preflight says so", async () => {
+  test("S53 the preflight and the responses allow requests from every origin", async () => {
     const preflight = await send(file("main/README.md"), {
       method: "OPTIONS",
       headers: {

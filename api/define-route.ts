@@ -38,7 +38,6 @@ type Definition<Line extends string, Who extends Caller, Params, Query, Body, Re
   isBodyStreamed?: true;
   responses: Responses;
   cacheControl?: string;
-  /** Returns the JSON for status 200, or a whole `Response`. */
   handle(request: Handled<Line, Who, Params, Query, Body>): MaybePromise<AnswerOf<Responses> | Response>;
 };
 

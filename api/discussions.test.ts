@@ -59,7 +59,7 @@ function deserialized(event: Json) {
 }
 
 describe.each(["model", "dataset", "space"] as const)("the Python client, in a %s,", (type) => {
-  test("opens, comments, edits, hides, renames, closes, reads, lists", async () => {
+  test("opens, comments on, edits, hides, renames, closes, reads and lists discussions", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada, { type });
     const opened = await send(ada, "POST", at(repo), { title: "Where?", description: "I ask.", pullRequest: false });
@@ -122,7 +122,7 @@ describe.each(["model", "dataset", "space"] as const)("the Python client, in a %
     expect(await send(ada, "GET", at(repo, "/1"))).toMatchObject({ status: 404 });
   });
 
-  test("opens a pull request, which is a draft, pushes to it, merges it", async () => {
+  test("opens a draft pull request, pushes to it and merges it", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada, { type });
     await commitTo(repo, ada, { "a.txt": "a\n" });
@@ -228,7 +228,7 @@ describe("S135 permissions", () => {
     expect((await send(ada, "GET", at(repo, "/1?diff=1"))).body.diff).toContain("secret");
   });
 
-  test("S135 a stranger does not learn from conflicts what lines a gated file has", async () => {
+  test("S135 conflicts do not reveal the lines of a gated file to a stranger", async () => {
     const [ada, bea] = [await somebody(), await somebody("bea")];
     const repo = await someRepo(ada);
     const old = await commitTo(repo, ada, { "people.csv": "ada\nbea\ncy\ndot\neve\n" });

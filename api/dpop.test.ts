@@ -36,7 +36,7 @@ async function expectRefused(response: Response, error: string) {
 }
 
 describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
-  test("and its proof identifies the user; the scheme is compared case-insensitively", async () => {
+  test("identifies the user by the token and its proof, whatever the letter case of the scheme", async () => {
     for (const scheme of ["DPoP", "dpop"]) {
       const response = await ask(`${scheme} ${token}`, await key.proof("GET", address(), token));
       expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     await expectRefused(await ask(`DPoP ${token}`, await key.proof("GET", other, token), other), "invalid_dpop_proof");
   });
 
-  test("is accepted as openid-client 6 sends it", async () => {
+  test("accepts the requests of openid-client 6", async () => {
     const execute = [client.allowInsecureRequests];
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, client.None(), { execute });
     const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
@@ -75,31 +75,31 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     ["an empty proof", async () => ""],
     ["a proof that is not a JWT", async () => "nonsense"],
     ["two proofs", async () => `${await key.proof("GET", address(), token)}, ${await key.proof("GET", address(), token)}`],
-    ["another type", () => key.proof("GET", address(), token, { header: { typ: "JWT" } })],
-    ["a private key in it", () => key.proof("GET", address(), token, { header: { jwk: { ...key.jwk, d: key.jwk.x } } })],
-    ["a shared key in it", () => key.proof("GET", address(), token, { header: { jwk: { kty: "oct", k: "c2VjcmV0" } } })],
-    ["a key to which the token is not bound", async () => (await proofKey()).proof("GET", address(), token)],
+    ["a proof of another type", () => key.proof("GET", address(), token, { header: { typ: "JWT" } })],
+    ["a proof with a private key", () => key.proof("GET", address(), token, { header: { jwk: { ...key.jwk, d: key.jwk.x } } })],
+    ["a proof with a shared key", () => key.proof("GET", address(), token, { header: { jwk: { kty: "oct", k: "c2VjcmV0" } } })],
+    ["a proof with a key to which the token is not bound", async () => (await proofKey()).proof("GET", address(), token)],
     [
-      "a public key that did not sign it",
+      "a proof with a public key that did not sign the proof",
       async () => key.proof("GET", address(), token, { header: { jwk: (await proofKey()).jwk } }),
     ],
-    ["an algorithm that is not on the list", async () => (await proofKey("PS256")).proof("GET", address(), token)],
-    ["another method", () => key.proof("POST", address(), token)],
-    ["another path", () => key.proof("GET", `${world.origin}/api/whoami`, token)],
-    ["another host", () => key.proof("GET", `https://evil.example${WHOAMI}`, token)],
-    ["no address", () => key.proof("GET", "", token)],
-    ["another token", () => key.proof("GET", address(), `${token}x`)],
-    ["no token", () => key.proof("GET", address())],
-    ["an old time", () => key.proof("GET", address(), token, { claims: { iat: now() - 310 } })],
-    ["a future time", () => key.proof("GET", address(), token, { claims: { iat: now() + 120 } })],
-    ["no time", () => key.proof("GET", address(), token, { claims: { iat: undefined } })],
-    ["no jti", () => key.proof("GET", address(), token, { claims: { jti: undefined } })],
-    ["an unknown nonce", () => key.proof("GET", address(), token, { claims: { nonce: "x" } })],
-  ])("%s: 401 invalid_dpop_proof", async (_what, make) => {
+    ["a proof with an algorithm that is not on the list", async () => (await proofKey("PS256")).proof("GET", address(), token)],
+    ["a proof for another method", () => key.proof("POST", address(), token)],
+    ["a proof for another path", () => key.proof("GET", `${world.origin}/api/whoami`, token)],
+    ["a proof for another host", () => key.proof("GET", `https://evil.example${WHOAMI}`, token)],
+    ["a proof without a URL", () => key.proof("GET", "", token)],
+    ["a proof for another token", () => key.proof("GET", address(), `${token}x`)],
+    ["a proof without a token", () => key.proof("GET", address())],
+    ["a proof with an old time", () => key.proof("GET", address(), token, { claims: { iat: now() - 310 } })],
+    ["a proof with a future time", () => key.proof("GET", address(), token, { claims: { iat: now() + 120 } })],
+    ["a proof without a time", () => key.proof("GET", address(), token, { claims: { iat: undefined } })],
+    ["a proof without a jti", () => key.proof("GET", address(), token, { claims: { jti: undefined } })],
+    ["a proof with an unknown nonce", () => key.proof("GET", address(), token, { claims: { nonce: "x" } })],
+  ])("refuses %s with 401 invalid_dpop_proof", async (_what, make) => {
     await expectRefused(await ask(`DPoP ${token}`, await make()), "invalid_dpop_proof");
   });
 
-  test("a `jti` that contains a NUL is like any other (S51)", async () => {
+  test("a `jti` that contains NUL is accepted once (S51)", async () => {
     const proof = await key.proof("GET", address(), token, { claims: { jti: "a\0b" } });
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
@@ -115,22 +115,22 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
   });
 });
 
-describe("RFC 9449 §11.1 a proof can be used once", () => {
-  test("by only one of twenty requests at the same moment", async () => {
+describe("RFC 9449 §11.1 a proof", () => {
+  test("is accepted in only one of twenty simultaneous requests", async () => {
     const proof = await key.proof("GET", address(), token);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`DPoP ${token}`, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
   });
 
-  test("although an earlier request with the proof was refused for another reason", async () => {
+  test("is accepted after a request with this proof was refused for another reason", async () => {
     const proof = await key.proof("GET", address(), token);
     await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
     expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
   });
 });
 
-test("a later look-up of a long request needs no proof again, but only if the first one verified it", async () => {
+test("a long request's later look-ups need no proof if the first look-up verified the proof", async () => {
   const asking = new Hono().get(WHOAMI, async (c) => {
     const holderNow = repeatableLookup(c, () => requireHolder(c));
     const ends = [];

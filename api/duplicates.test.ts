@@ -95,7 +95,7 @@ describe("a copy of a repository", () => {
     expect(Buffer.from(await served.arrayBuffer()).equals(file.content)).toBe(true);
   });
 
-  test("of an empty repository is empty; a taken name is a conflict with its URL", async () => {
+  test("is empty if its source is empty, and a taken name is a conflict", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     expect((await duplicate(ada, repo, `${ada.username}/empty-copy`)).status).toBe(200);
@@ -105,7 +105,7 @@ describe("a copy of a repository", () => {
     });
   });
 
-  test("of a Space has its SDK, and the environment that the request names", async () => {
+  test("has a Space's SDK, and the environment that the request names", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     await commitTo(space, ada, { "index.html": "tides" });
@@ -157,7 +157,7 @@ describe("a copy of a repository", () => {
     expect(await db().storageHold.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("S147 is refused if it needs more storage than its source, which may store files as differences from a file that is not copied", async () => {
+  test("S147 is refused if it needs more storage than its source, which may store files as deltas", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -199,7 +199,7 @@ describe("a copy of a repository", () => {
     expect(await db().repo.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 
-  test("is private in an organization with that default, and a user can create thirty an hour", async () => {
+  test("is private in an organization with that default, and a user can create thirty copies an hour", async () => {
     const ada = await someCaller();
     const [org, repo] = [await organizationOf(ada), await someRepo(ada)];
     await db().organization.update({ where: { id: org.id }, data: { defaultVisibility: "private" } });
@@ -320,13 +320,13 @@ describe("large files", () => {
     expect((await send(ada, "GET", `${apiPath(repo)}/lfs-files`)).body).toHaveLength(used.length);
   });
 
-  test("are deleted a thousand at a time", async () => {
+  test("can be deleted a thousand at a time", async () => {
     const ada = await someCaller();
     const oids = Array.from({ length: 1_000 }, (_, at) => String(at).padStart(64, "0"));
     expect((await remove(ada, await someRepo(ada), ...oids)).status).toBe(200);
   });
 
-  test("are copied to another repository by those who may write there", async () => {
+  test("are copied to another repository by users who may write to that repository", async () => {
     const [ada, bea] = [await someCaller(), await someCaller()];
     const [source, target] = [await someRepo(ada), await someRepo(bea, { type: "dataset" })];
     const file = await commitFile(ada, source, "tide.bin");

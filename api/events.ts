@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-/** Requests the next event only after the client has read the previous one, so that a slow client does not fill our memory. */
+/** Requests an event only after the client has read the previous one. Otherwise a slow client would fill our memory. */
 export function sendEvents(c: Context, events: AsyncGenerator<string, void, undefined>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(

@@ -24,7 +24,7 @@ afterAll(() => world.stop());
 
 type Target = Extract<RepoKey, `${string}-private`>;
 
-/** A member who does not meet the organization's requirements learns this even if the target does not exist. */
+/** A member who does not meet the organization's requirements gets 403 even if the target does not exist. */
 const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
@@ -110,7 +110,7 @@ const crossed = (routes: Route[]) => attempts.flatMap((attempt) => routes.map((r
 const named = ({ who, hand }: { who?: Who; hand?: Hand }, { method, template }: Route) =>
   `${who ?? "anybody"} by ${hand ?? "no token"}: ${method} ${template}`;
 
-test("S135 S136 S95 no kind of token reaches a repository to which it has no access, or learns that the repository exists", {
+test("S135 S136 S95 no kind of token reaches or reveals a repository to which it has no access", {
   timeout: 120_000,
 }, async () => {
   const routes = routesLike(/^(\/api\/models)?\/:owner\/:name\b|^\/api\/:type(\{[^}]*\})?\/:owner\/:name\b/);
@@ -132,7 +132,7 @@ test("S135 S136 S95 no kind of token reaches a repository to which it has no acc
   expect(wrong).toEqual([]);
 });
 
-test("S135 S95 no kind of token reaches a collection that is closed to it, and none creates, moves or deletes there", async () => {
+test("S135 S95 no kind of token reaches a collection or organization that is closed to it", async () => {
   const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
   const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
     ({ template }) => !/\/(overview|avatar)$/.test(template),
@@ -184,7 +184,7 @@ test("S95 an exchanged token can move nothing out of the organization, or into i
   expect(await add("org-private", "org-private")).toBe(200);
 });
 
-test("S136 no list shows resources that a token cannot access, however it is requested", { timeout: 120_000 }, async () => {
+test("S136 no list shows resources that the requesting token cannot access", { timeout: 120_000 }, async () => {
   const lists = routesLike(/^\/api\//).filter(({ method, template }) => method === "GET" && !template.includes(":owner"));
   expect(lists.length).toBeGreaterThan(8);
   const wrong: string[] = [];
@@ -203,7 +203,7 @@ test("S136 no list shows resources that a token cannot access, however it is req
   expect(wrong).toEqual([]);
 });
 
-test("every route of the OpenAPI document that takes a token refuses an invalid one, and one that needs a token refuses a call without it", async () => {
+test("documented routes refuse an invalid token, and routes that need a token refuse a call without one", async () => {
   const document = (await (await api.request("/api/openapi.json")).json()) as {
     paths: Record<string, Record<string, { security?: object[] }>>;
   };

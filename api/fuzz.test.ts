@@ -141,7 +141,7 @@ test("S51 S138 no invalid request gets a 5xx or a status that the OpenAPI docume
   let sent = 0;
   await each(operations.entries(), async ([turn, { path, method, operation }]) => {
     const note = async (address: string, body?: string, type?: string) => {
-      // The service closes the connection after a body that is too large, so the next request on the connection also fails.
+      // The service closes the connection after a body that is too large. The next request on this connection fails too.
       const again = () => send(method, address, body, type);
       const { status, text } = await again()
         .catch(again)

@@ -43,7 +43,7 @@ async function asker(): Promise<TestPerson> {
 }
 
 describe("user-access-request", () => {
-  it("lists, accepts, resets and rejects", async () => {
+  it("lists, accepts, resets and rejects access requests", async () => {
     const grace = await asker();
     const pending = await call("/pending");
     expect(pending.status).toBe(200);
@@ -75,7 +75,7 @@ describe("user-access-request", () => {
     expect(body.find(({ user }: { user: { _id: string } }) => user._id === grace.id).user.email).toBeUndefined();
   });
 
-  it("is withdrawn by its requester, with the scope for gated repositories", async () => {
+  it("lets the requester withdraw the request with the scope for gated repositories", async () => {
     const grace = await asker();
     expect((await call("/cancel", {}, await tokenOf(grace, ["read-repos"]))).status).toBe(404);
     expect((await call("/cancel", {}, await tokenOf(grace, ["gated-repos"]))).status).toBe(200);

@@ -41,7 +41,7 @@ const fill = (template: string, [owner, name]: readonly [string, string]): strin
     .replace(/\*$/, "a.txt")
     .replace(/info\/refs$/, "$&?service=git-upload-pack");
 
-/** Routes ignore unknown fields, so one body gets each request as far as the repository. */
+/** Routes ignore unknown fields, so one body with all fields is valid for every route. */
 const bodyFor = (path: string): string =>
   JSON.stringify({
     title: "x",

@@ -21,7 +21,7 @@ const send = async (path: string, form: Record<string, string>) => {
   return { status: response.status, body: await response.json() };
 };
 
-test("the command line signs in by device code, reads whoami, renews its token, and is told when it must sign in again", async () => {
+test("the command line signs in by device code, renews its token, and learns when it must sign in again", async () => {
   const person = await world.user(`p-${newId()}`);
   const session = await world.signIn(world.browser(), person);
 

@@ -107,7 +107,7 @@ test("HuggingChat signs in with openid-client 5, a metadata document, Basic with
   expect(await userinfo.json()).toMatchObject({ sub: at.person.id, name: at.person.username });
 });
 
-test("the Python helper on Authlib signs in with a secret, a nonce and no PKCE, and finds all it needs in the ID token", async () => {
+test("the Python helper on Authlib signs in with a secret and a nonce, and needs only the ID token", async () => {
   const redirect_uri = `${REDIRECT_URI}?_target_url=%2F`;
   const at = await prepare(world, {
     isConfidential: true,

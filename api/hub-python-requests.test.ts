@@ -169,7 +169,7 @@ describe("a commit", () => {
     );
   });
 
-  test("S138 is refused if it is declared as JSON but consists of lines or of invalid JSON; the error names the media type for lines", async () => {
+  test("S138 is refused if it is declared as JSON but is not one valid JSON value", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     for (const raw of [ndjson(header(), fileLine("a.txt")), "{", "", Buffer.from([0xff])]) {
@@ -198,7 +198,7 @@ describe("a commit", () => {
     expect((await commit(ada, open, lines, "gone")).headers.get("x-error-code")).toBe("RevisionNotFound");
   });
 
-  test("S51 that is invalid is refused with the line or path of the error, and leaves nothing behind", async () => {
+  test("S51 is refused with the error's line or path if it is invalid, and leaves nothing behind", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const first = fileLine("first.txt");
@@ -251,7 +251,7 @@ describe("a commit", () => {
     expect((await commit(ada, repo, long)).status).toBe(200);
   });
 
-  test("S138 with 10,000 operations is accepted, and with too many refused", async () => {
+  test("S138 may have 10,000 operations, and is refused with too many", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const many = (count: number) =>
@@ -262,7 +262,7 @@ describe("a commit", () => {
     expect(await eventsOf(repo)).toHaveLength(2);
   }, 120_000);
 
-  test("that arrives only in part, or whose sender disconnects, is not accepted", async () => {
+  test("is not accepted if it arrives only in part, or if its sender disconnects", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const half = `${ndjson(header(), fileLine("a.txt"), fileLine("b.txt"))}\n`;

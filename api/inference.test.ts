@@ -76,7 +76,7 @@ const failure = async (asked: Promise<unknown>): Promise<APIError> => {
   return error as APIError;
 };
 
-test("the caller gets the provider's response under the requested model name, and it is metered; the provider gets none of the caller's headers", async () => {
+test("the caller gets the provider's metered response, and the provider gets none of the caller's headers", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = await client.chat.completions.create(
@@ -114,7 +114,7 @@ test("the caller gets the provider's response under the requested model name, an
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 72n, requests: 5, reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("a stream arrives event by event, with token counts only if requested, and is always metered", async () => {
+test("a stream arrives event by event, is always metered, and has token counts only if requested", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const resume = Promise.withResolvers<void>();
@@ -157,7 +157,7 @@ test("a stream arrives event by event, with token counts only if requested, and 
   await eventually(() => lineOf(caller)).toMatchObject({ requests: 3, promptTokens: 11 + 11 + 9, completionTokens: 7 + 7 + 4 });
 });
 
-test("if a client disconnects before or during the response, the request to the provider ends too, and the partial response is counted by an estimate", async () => {
+test("the request to the provider ends when the client disconnects, and the partial response is estimated", async () => {
   const caller = await someCaller("inference-api");
   upstream.answers((_req, res, body) => {
     if (!body.stream) return;
@@ -185,7 +185,7 @@ test("if a client disconnects before or during the response, the request to the 
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("S137 an answer uses up the allowance even if nobody reads it: it is too large, takes too long, or its client has left", async () => {
+test("S137 a response uses up the allowance even if it is too large, takes too long, or its client has left", async () => {
   const caller = await someCaller("inference-api");
   const used = async () => {
     const { requests, completionTokens } = (await lineOf(caller)) ?? { requests: 0, completionTokens: 0 };
@@ -216,7 +216,7 @@ test("S137 an answer uses up the allowance even if nobody reads it: it is too la
   expect((await used()).completionTokens).toBeGreaterThanOrEqual(before + 100);
 });
 
-test("S137 a response for which this service has no room uses up no more than it can have taken", async () => {
+test("S137 a response that does not fit into memory uses up at most the tokens of its size", async () => {
   const caller = await someCaller("inference-api");
   upstream.answers((_req, res, { model }) => json(res, { model, choices: [{ message: { content: "x".repeat(100 * 1024) } }] }));
   const release = bodyBudget.take(256 * 1024 ** 2 - 1, { key: "somebody else", isAnonymous: false });
@@ -227,7 +227,7 @@ test("S137 a response for which this service has no room uses up no more than it
   expect(completionTokens).toBeLessThan(10_000);
 });
 
-test("S137 a value other than true does not start a stream, whose usage would not be reported", async () => {
+test("S137 `stream` must be true or false, because other values could start a stream without reported usage", async () => {
   const caller = await someCaller("inference-api");
   for (const stream of [1, "true", [true]]) {
     const response = await post(caller.accessToken, chat({ stream }));
@@ -236,7 +236,7 @@ test("S137 a value other than true does not start a stream, whose usage would no
   for (const stream of [false, null]) expect((await post(caller.accessToken, chat({ stream }))).status).toBe(200);
 });
 
-test("a slow client slows the provider, because nothing is buffered; if a client disconnects before it reads, no connection stays open", async () => {
+test("a slow client slows the provider down, and a client that disconnects leaves no connection open", async () => {
   const caller = await someCaller("inference-api");
   const word = "x".repeat(64 * 1024);
   let sent = 0;
@@ -307,7 +307,7 @@ test("if a provider disconnects or stalls during its response, the client's resp
   await eventually(() => upstream.state.open).toBe(0);
 });
 
-test("failures of the provider become 502 or 504 in our words; its errors about the request are passed on, without the key", async () => {
+test("failures of the provider become 502 or 504, and its errors about the request are passed on without the key", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = async (status: number, body: unknown, headers: Record<string, string> = {}) => {
@@ -347,7 +347,7 @@ test("failures of the provider become 502 or 504 in our words; its errors about 
   expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 12 });
 });
 
-test("S138 an invalid or deeply nested request is refused before it reaches a provider; a prompt of a megabyte with unusual characters is accepted", async () => {
+test("S138 invalid and deeply nested requests reach no provider, and a prompt of a megabyte is accepted", async () => {
   const caller = await someCaller("inference-api");
   const error = async (asked: Promise<Response>) => {
     const response = await asked;
@@ -382,7 +382,7 @@ test("S138 an invalid or deeply nested request is refused before it reaches a pr
   expect(await error(inherited)).toMatchObject([400, { param: "__proto__" }]);
 });
 
-test("S138 unknown fields, and known names in another letter case, are refused, because they might make a provider send the prompt elsewhere", async () => {
+test("S138 unknown fields and names in another letter case are refused, because they might redirect the prompt", async () => {
   const { accessToken } = await someCaller("inference-api");
   const sent = async (more: object, path = "chat/completions") => {
     const response = await post(accessToken, { model: "tide/small", messages: [], input: "x", ...more }, { path });
@@ -450,7 +450,7 @@ test("S138 unknown fields, and known names in another letter case, are refused, 
   expect(upstream.received[0]?.body).toMatchObject(extras);
 });
 
-test("a token needs the scope inference-api, regardless of its owner; the refusal names the scope", async () => {
+test("a token needs the scope inference-api, and the refusal names the scope", async () => {
   const other = await someCaller("read-repos", "manage-repos");
   const refused = await failure(clientOf(other.accessToken).chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 403, type: "permission_error", code: "insufficient_scope" });
@@ -467,7 +467,7 @@ test("a token needs the scope inference-api, regardless of its owner; the refusa
   expect(upstream.received).toEqual([]);
 });
 
-test("an app's requests are listed by app and count for its user; an exchanged token's requests count only for its organization", async () => {
+test("an app's requests count for its user, and an exchanged token's requests count only for its organization", async () => {
   const person = await world.user("inga");
   const browser = world.browser();
   const app = await world.app(person, {
@@ -520,7 +520,7 @@ test("an app's requests are listed by app and count for its user; an exchanged t
   expect((await failure(forOrganization.chat.completions.create(chat()))).status).toBe(401);
 });
 
-test("the response is 402 when the month's allowance is used up, also for concurrent requests; reservations of killed processes are released", async () => {
+test("requests beyond the month's allowance get 402, and reservations of killed processes are released", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "4,000", monthlyRequests: "" }, noOrigin);
@@ -559,7 +559,7 @@ test("the response is 402 when the month's allowance is used up, also for concur
   await client.chat.completions.create(chat());
 });
 
-test("a user's requests get 429 if there are too many in a minute, with the seconds to wait, or too many at the same time", async () => {
+test("a user gets 429 for too many requests in a minute or at the same time", async () => {
   await setRates(operatorCommand, { perUser: "3", perApp: "600" }, noOrigin);
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
@@ -590,7 +590,7 @@ test("a user's requests get 429 if there are too many in a minute, with the seco
   expect(await refusals).toBe(8);
 });
 
-test("the models of a disabled provider disappear; a provider at a private IP address gets no request unless this is allowed; pages of other origins may send requests, without cookies", async () => {
+test("disabled providers and providers at private IP addresses get no requests, and any page may call the gateway", async () => {
   const caller = await someCaller("inference-api");
   await setProviderDisabled(operatorCommand, provider.id, true, noOrigin);
   expect(await failure(clientOf(caller.accessToken).chat.completions.create(chat()))).toMatchObject({

@@ -63,7 +63,7 @@ async function worker(runId: string) {
   };
 }
 
-test("answers run_job, inspect_job, cancel_job and update_job_labels", async () => {
+test("the API answers run_job, inspect_job, cancel_job and update_job_labels", async () => {
   const { status, body: job } = await send(ada, "POST", jobsOf(ada), recorded);
   expect(status).toBe(200);
   const { secrets: _, ...spec } = recorded;
@@ -148,7 +148,7 @@ describe("fetch_job_logs", () => {
     return told;
   };
 
-  test("sends each line as it is written, from the start, and ends when the job does", async () => {
+  test("sends each line from the start when it is written, and ends with the job", async () => {
     const id = await someRun();
     const { say, end } = await worker(id);
     await say("first\nsec");
@@ -238,7 +238,7 @@ test("list_jobs_hardware needs no token, and names what this installation offers
   });
 });
 
-test("unsupported options of a run are refused by name; empty ones are accepted", async () => {
+test("unsupported options of a run are refused by name unless they are empty", async () => {
   const nothing = {
     volumes: [],
     expose: null,
@@ -276,7 +276,7 @@ test("unsupported options of a run are refused by name; empty ones are accepted"
   expect((await send(ada, "POST", jobsOf(ada), { ...recorded, environment: { A: "x".repeat(2 ** 20) } })).status).toBe(413);
 });
 
-test("answers create_scheduled_job and the operations on a schedule", async () => {
+test("the API answers create_scheduled_job and the operations on a schedule", async () => {
   const { secrets, ...jobSpec } = recorded;
   const created = await send(ada, "POST", schedulesOf(ada), {
     jobSpec: { ...jobSpec, secrets },
@@ -315,7 +315,7 @@ test("answers create_scheduled_job and the operations on a schedule", async () =
   expect((await send(ada, "GET", at)).status).toBe(404);
 });
 
-test("S135 S136 a refusal names the missing scope `jobs`; other users' jobs look nonexistent", async () => {
+test("S135 S136 a refusal names the missing scope `jobs`, and other users' jobs look nonexistent", async () => {
   const unscoped = await someCaller("read-repos");
   const mine = await someRun(ada);
   const lacking = await send(unscoped, "GET", jobsOf(unscoped));

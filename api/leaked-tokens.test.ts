@@ -148,7 +148,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect((await report("\0", "\ud800")).status).toBeLessThan(500);
   });
 
-  test("S96 notifies administrators about leaked tokens that can access their organization, even if another user owns the app, and about a leaked secret once a day", async () => {
+  test("S96 notifies administrators about leaked tokens with access to their organization, and about leaked secrets", async () => {
     const { app, orgId, admin, writer, stranger, ...at } = await prepareExchange(world);
     const { body } = await exchange({ ...at, app }, writer.email);
     await db().oAuthApp.update({ where: { id: app.id }, data: { ownerOrgId: null, ownerUserId: stranger.id } });
@@ -167,7 +167,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect((await emailsTo(owner.email))[0]?.text).toContain('the CI job "run 7"');
   });
 
-  test("S144 any number of tokens can be revoked, without filling a log or sending emails", async () => {
+  test("S144 revokes any number of tokens without filling a log or sending emails", async () => {
     const at = await signIn(world);
     const type = "credential.revoke_leaked";
     await recordMany({ type, subjectId: at.person.id });
@@ -182,7 +182,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(await emailsTo(at.person.email)).toEqual([]);
   });
 
-  test("S115 accepts only 60 requests in ten minutes, so that nobody can search for tokens with it", async () => {
+  test("S115 accepts only 60 requests in ten minutes, so that nobody can guess tokens", async () => {
     const statuses = await Promise.all(Array.from({ length: 80 }, () => report("kh_guess").then(({ status }) => status)));
     expect(statuses).toContain(202);
     expect(statuses).toContain(429);
@@ -243,7 +243,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
-    // S144: the second time there is nothing to record.
+    // S144: a repeated revocation records nothing.
     expect(await leaks({ orgId: org.id, type: "organization.revoke_token", subjectId: member.id })).toHaveLength(2);
   });
 
@@ -271,7 +271,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await restrictionsOf(body.access_token)).toEqual(["token-revoked"]);
   });
 
-  test("tells a user whose exchanged token was revoked that they need not do anything: they may never have used the app", async () => {
+  test("tells the user of a revoked exchanged token that they need not do anything", async () => {
     const { app, orgId, writer, ...at } = await prepareExchange(world);
     const { body } = await exchange({ ...at, app }, writer.email);
     await revokeTokenAtOrganization(operatorCommand, orgId, { token: body.access_token }, from);
@@ -280,7 +280,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(message?.text).not.toContain("sign in to the app again");
   });
 
-  test("S144 blocks any number of tokens, without filling a log or sending emails", async () => {
+  test("S144 blocks any number of tokens without filling a log or sending emails", async () => {
     const bea = await signedInPerson("bea");
     await db().membership.create({ data: { orgId: org.id, userId: bea.id, role: "write" } });
     const { token } = await tokenOf(bea.id);
@@ -296,7 +296,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await emailsTo(bea.email)).toHaveLength(1);
   });
 
-  test("S136 is only for administrators and only about members' tokens: any other request gets `not_found`", async () => {
+  test("S136 accepts only administrators' requests about members' tokens", async () => {
     const stranger = await signedInPerson();
     const theirs = await tokenOf(stranger.id);
     for (const token of [theirs.token, "kh_unknown", "x"]) expect((await revoke(token)).status).toBe(404);

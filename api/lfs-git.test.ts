@@ -98,7 +98,7 @@ describe("git-lfs", () => {
     expect(await objectsOf(repo)).toBe(0);
   });
 
-  test("uploads only what is missing when a push is tried again", async () => {
+  test("uploads only the missing objects when a push is tried again", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
     const copy = await lfsCopy({ "one.bin": randomBytes(1_000), "two.bin": randomBytes(1_000) });
@@ -113,7 +113,7 @@ describe("git-lfs", () => {
     expect(await objectsOf(repo)).toBe(2);
   });
 
-  test("is not trusted to have uploaded the objects that a push refers to: if one is missing, nothing changes", async () => {
+  test("cannot push a pointer to an object that it has not uploaded", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
     const copy = await lfsCopy({ "deep weights.bin": randomBytes(1_000), "notes.txt": "n".repeat(130) });

@@ -74,7 +74,7 @@ test("S137 announced uploads without bytes store nothing unless the oid is that 
   expect(actions?.upload).toBeDefined();
 });
 
-test("S137 requests for the URLs of more than 100 files take turns, and others do not wait for them", async () => {
+test("S137 requests for the URLs of more than 100 files take turns, and smaller requests do not wait", async () => {
   const repo = await someRepo(ada);
   const objects = Array.from({ length: 101 }, () => someObject());
   const turns = fairQueue({ name: "lfs_downloads", slots: 1 });
@@ -130,7 +130,7 @@ describe("an upload to the bucket", () => {
     expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
   });
 
-  test("of other content is removed and does not count: the service reads the content if the bucket does not guarantee its hash", async () => {
+  test("is removed and does not count if its content is not the announced content", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -141,7 +141,7 @@ describe("an upload to the bucket", () => {
     expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
   });
 
-  test("S137 of which nothing arrived leaves no record when it is verified, and nothing is removed", async () => {
+  test("S137 leaves no record if it is verified before any bytes have arrived, and removes nothing", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
@@ -154,7 +154,7 @@ describe("an upload to the bucket", () => {
     expect(bucket.asked.map((line) => line.split(" ")[0])).toEqual(["HEAD", "HEAD", "HEAD"]);
   });
 
-  test("S137 that is refused holds few connections to the database while the bucket removes it", async () => {
+  test("S137 holds few connections to the database while the bucket removes its refused content", async () => {
     const repo = await someRepo(ada);
     const objects = Array.from({ length: 8 }, () => someObject());
     const all = await Promise.all(objects.map((object) => ask(repo, "upload", object)));
@@ -251,7 +251,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect((await say(upload, completion)).status).toBe(200);
   });
 
-  test("S137 takes only the reserved bytes, and continues where it stopped when it is requested again", async () => {
+  test("S137 takes only the reserved bytes, and continues at the same URLs after another request", async () => {
     const repo = await someRepo(ada);
     const object = someObject(33 * MIB);
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -271,7 +271,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
   });
 
-  test("S137 is read only once, in its turn, however often the client reports its end", async () => {
+  test("S137 is read for verification only once, however often the client reports its end", async () => {
     const repo = await someRepo(ada);
     const object = someObject(2 * MIB);
     const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -283,7 +283,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect((await contentOf(repo, object)).equals(object.content)).toBe(true);
   });
 
-  test("S137 is verified to the end even if the first client disconnects, because others wait for the same result", async () => {
+  test("S137 is verified to the end even if the first client disconnects, because other clients may wait", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -322,7 +322,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await s3Direct.verify(location, object, {})).toBe(location);
   });
 
-  test("S137 is at a location that no other client gets while it is verified", async () => {
+  test("S137 is at a location that no other client gets during the verification", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -367,7 +367,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
   });
 
-  test("of other content, or without some of its parts, does not count", async () => {
+  test("does not count if its content differs from the announced content or lacks a part", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
@@ -393,7 +393,7 @@ test("the JavaScript client uploads a large file in parts, commits it and reads 
   expect(Buffer.from((await file?.arrayBuffer()) as ArrayBuffer).equals(object.content)).toBe(true);
 });
 
-test("with LFS_S3_PROXY clients transfer the bytes through the service, and never see the bucket's URL", async () => {
+test("clients transfer the bytes through the service with LFS_S3_PROXY, and never see the bucket's URL", async () => {
   provideSettings({ LFS_S3_PROXY: "1" });
   try {
     const repo = await someRepo(ada);

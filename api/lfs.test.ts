@@ -140,7 +140,7 @@ describe("an object", () => {
     expect([head.status, head.headers.get("content-length"), head.headers.get("accept-ranges")]).toEqual([200, "10", "bytes"]);
   });
 
-  test("that is missing on disk gets 410 and not a server error", async () => {
+  test("gets 410 if it is missing on disk", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     await upload(repo, object);
@@ -169,7 +169,7 @@ describe("an upload", () => {
     return { status: response.status, ...((await response.json()) as { message: string }) };
   };
 
-  test("of other content than announced is refused, and leaves nothing behind", async () => {
+  test("is refused if its content is not the announced content, and leaves nothing behind", async () => {
     expect(await refused(({ content }) => Buffer.from(content).fill((content[0] ?? 0) ^ 1, 0, 1))).toMatchObject({
       status: 400,
       message: expect.stringContaining("does not match its SHA-256"),
@@ -181,7 +181,7 @@ describe("an upload", () => {
   test.each([
     ["short", 1_000, "ended after 1,000 of 2,000 bytes"],
     ["long", 3_000, "longer than the announced 2,000 bytes"],
-  ])("that is too %s, and whose length the request does not state, is refused", async (_, length, sentence) => {
+  ])("is refused if it is too %s and the request does not state its length", async (_, length, sentence) => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { href } = await uploadAction(repo, object);
@@ -197,7 +197,7 @@ describe("an upload", () => {
     expect(await findLfsObject(repo.id, object.oid)).toBeUndefined();
   });
 
-  test("that is cut off leaves nothing behind, and can be repeated", async () => {
+  test("leaves nothing behind if it is cut off, and can be repeated", async () => {
     const repo = await someRepo(ada);
     const object = someObject(300_000);
     const { href } = await uploadAction(repo, object);
@@ -211,7 +211,7 @@ describe("an upload", () => {
     expect((await fetch(href, { method: "PUT", body: Uint8Array.from(object.content) })).status).toBe(200);
   });
 
-  test("of one object can be made by several clients at once, in one repository or in two", async () => {
+  test("can be made by several clients at once, in one repository or in two", async () => {
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     const object = someObject(500_000);
     const actions = await Promise.all([one, one, one, two].map((repo) => uploadAction(repo, object)));
@@ -225,7 +225,7 @@ describe("an upload", () => {
     expect(unfinished()).toEqual([]);
   });
 
-  test("to a repository that was deleted or closed in the meantime is refused", async () => {
+  test("is refused if its repository was deleted or closed after the announcement", async () => {
     const [gone, closed] = [await someRepo(ada), await someRepo(ada)];
     const object = someObject();
     const actions = [await uploadAction(gone, object), await uploadAction(closed, object)];
@@ -318,7 +318,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("a bearer token is accepted too, and a token as user name without a password", async () => {
+  test("a token is accepted as a bearer token, or as a user name without a password", async () => {
     const repo = await someRepo(ada, { isPrivate: true });
     const body = { operation: "download", objects: [] };
     const basic = `basic ${Buffer.from(`${ada.accessToken}:`).toString("base64")}`;
@@ -327,7 +327,7 @@ describe("S135 permissions", () => {
     }
   });
 
-  test("knowing the hash of another repository's object gives no access: the object must be uploaded to this repository first", async () => {
+  test("knowing the hash of another repository's object gives no access to the object", async () => {
     const secret = await someRepo(await signedInPerson(), { isPrivate: true });
     const own = await someRepo(ada);
     const object = someObject("the password is tide");
@@ -470,7 +470,7 @@ describe("S138 a batch", () => {
     [{ operation: "download", objects: [null] }, 422],
     [{ operation: "download", objects: Array.from({ length: 1_001 }, () => ({ oid: "0", size: 0 })) }, 413],
     ["x".repeat(1024 * 1024 + 1), 413],
-  ])("with an invalid body is refused (%#)", async (body, status) => {
+  ])("is refused if its body is invalid (%#)", async (body, status) => {
     const answer = await ask(await someRepo(ada), body as object, ada);
     expect(answer.status).toBe(status);
     expect(answer.message ?? answer.error).toEqual(expect.any(String));

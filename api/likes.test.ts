@@ -43,7 +43,7 @@ test("a like is counted once, listed on both sides, and withdrawn", async () => 
   expect((await send(undefined, "GET", `/api/users/${bea.username}/likes`)).body).toHaveLength(1);
 });
 
-test("of twenty simultaneous requests by five users, one like each is counted; likes are deleted with their repository or user", async () => {
+test("simultaneous requests count one like for each user, and likes are deleted with their repository or user", async () => {
   const [ada, ...others] = await Promise.all(Array.from({ length: 6 }, liker));
   const repo = await someRepo(ada as Caller);
   await Promise.all(
@@ -71,7 +71,7 @@ test("S136 a private repository can be liked by users who may read it, and does 
   expect(await countLikesOfUser(ada.id, 8)).toBe(0);
 });
 
-test("S137 a like waits only briefly for other changes of the repository, and one account can give a thousand an hour", async () => {
+test("S137 a like waits only briefly for other changes of the repository, and an account can give 1,000 an hour", async () => {
   const ada = await liker();
   const repo = await someRepo(ada);
   const path = `/api/models/${repo.fullName}/like`;

@@ -33,23 +33,23 @@ async function partyOf(path: string, headers: Record<string, string> = {}): Prom
   });
 }
 
-describe("S137 a slot counts against the request's account, or against its IP address if there is no account", () => {
+describe("S137 the slot of a request", () => {
   const address = { key: "address 192.0.2.7", isAnonymous: true };
   const tree = () => `/api/models/${repo.fullName}/tree/main`;
   const file = () => `/${repo.fullName}/resolve/main/README.md`;
 
-  test("without credentials, or with an invalid cookie", async () => {
+  test("counts against the IP address without credentials or with an invalid cookie", async () => {
     expect(await partyOf(tree())).toEqual(address);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=nonsense` })).toEqual(address);
   });
 
-  test("with a bearer token or a session", async () => {
+  test("counts against the user's account with a bearer token or a session", async () => {
     const account = { key: `account ${ada.id}`, isAnonymous: false };
     expect(await partyOf(tree(), { authorization: `Bearer ${token}` })).toEqual(account);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
   });
 
-  test("with jobs' tokens: all publishers that one user added count as that user, in any repository", async () => {
+  test("counts against the user who added the publisher of a job's token, in any repository", async () => {
     const grace = await signedInPerson();
     const ofGrace = await someRepo(grace);
     const account = { key: `account ${ada.id}`, isAnonymous: false };
@@ -73,12 +73,12 @@ const trickle = (start: string) =>
   });
 
 describe("S137 a commit that arrives a byte at a time", () => {
-  test("ends", async () => {
+  test("is ended", async () => {
     const lines = readNdjson(trickle(""), { graceMs: 200, checkEveryMs: 20 });
     await expect(lines.next()).rejects.toThrow(/more slowly than 1 KiB per second/);
   });
 
-  test("gives its slot to another caller who waits for one, and only then", async () => {
+  test("gives its slot to a waiting caller, and keeps it while nobody waits", async () => {
     const [owner = "", name = ""] = repo.fullName.split("/");
     const pace = { bytesPerSecond: 1, checkEveryMs: 20, contendedGraceMs: 50 };
     const commit = requestContext.run({ requestId: "test", party: { key: `account ${ada.id}`, isAnonymous: false } }, () => {

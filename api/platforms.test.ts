@@ -87,7 +87,7 @@ async function watchStatements() {
 }
 
 describe("POST /api/repos/sync", () => {
-  test("creates, changes, moves and deletes; the same list again changes nothing", async () => {
+  test("creates, changes, moves and deletes repositories, and changes nothing if the list is sent again", async () => {
     const at = await prepare();
     const { ada } = at;
     expect(await sync(at, [reported(at)])).toMatchObject({ status: 200, body: { results: [{ id: "7", status: "created" }] } });
@@ -114,7 +114,7 @@ describe("POST /api/repos/sync", () => {
     expect(await db().event.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("a refused repository does not stop the others, and its result has the reason", async () => {
+  test("the result of a refused repository has the reason, and all other repositories are synchronized", async () => {
     const at = await prepare();
     const hosted = await someRepo(at.ada, { type: "dataset", name: "hosted" });
     const name = (text: string) => `${at.ada.username}/${text}`;
@@ -159,7 +159,7 @@ describe("POST /api/repos/sync", () => {
     expect(await rowOf(at, "1")).toMatchObject({ name: "a" });
   });
 
-  test("two repositories exchange names, and so do three in a ring, beside one that cannot be renamed", async () => {
+  test("two or three repositories can exchange names, even if another repository cannot be renamed", async () => {
     const at = await prepare();
     const names = (...letters: string[]) =>
       letters.map((letter, index) => reported(at, { id: String(index), name: `${at.ada.username}/${letter}` }));
@@ -189,7 +189,7 @@ describe("POST /api/repos/sync", () => {
     });
   });
 
-  test("S138 a thousand repositories need only a few statements; one more is refused", async () => {
+  test("S138 a thousand repositories need only a few statements, and more than a thousand are refused", async () => {
     const at = await prepare();
     const many = Array.from({ length: 1_000 }, (_, index) => reported(at, { id: index, name: `${at.ada.username}/r${index}` }));
     const asked = await watchStatements();
@@ -206,7 +206,7 @@ describe("POST /api/repos/sync", () => {
     expect((await post("/api/repos/sync", at.platform.token, { headers: json, body: "{" })).status).toBe(400);
   });
 
-  test("a platform cannot access another's repositories", async () => {
+  test("a platform cannot access another platform's repositories", async () => {
     const [at, other] = [await prepare(), await prepare()];
     await sync(at, [reported(at)]);
     const theirs = { ...other, ada: at.ada };
@@ -253,7 +253,7 @@ describe("POST /api/events", () => {
     });
   });
 
-  test("records each event once: repeated, in parallel and within one batch", async () => {
+  test("records each event once, even if it is sent again later, in parallel or within one batch", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const event = pushed(at);
@@ -418,7 +418,7 @@ describe("POST /api/events", () => {
     expect(created?.comment?.author.id).not.toBe(at.ada.id);
   });
 
-  test("S138 a thousand events need only a few statements; one more is refused", async () => {
+  test("S138 a thousand events need only a few statements, and more than a thousand are refused", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const many = Array.from({ length: 1_000 }, () => pushed(at).toJSON());
@@ -523,7 +523,7 @@ describe("S51, S138 an invalid body", () => {
     });
   });
 
-  test("of six megabytes is refused, and a valid one of a megabyte is accepted", async () => {
+  test("is refused if it has six megabytes, and a valid body of a megabyte is accepted", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };
@@ -557,7 +557,7 @@ describe("the platform's token", () => {
     ).toBe(401);
   });
 
-  test("a new token works at once, and the previous one for another day; after revocation neither works, and the platform's repositories are deleted", async () => {
+  test("the previous token works for another day after a rotation, and no token works after revocation", async () => {
     const at = await prepare();
     await sync(at, [reported(at)]);
     const { token, previousExpiresAt } = await rotatePlatformToken(operatorCommand, at.platform, from);

@@ -97,7 +97,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     return bucket.stop;
   });
 
-  test("that is uploaded by Git LFS counts for its author until the merge, and everybody can read it", async () => {
+  test("counts for its author from the Git LFS upload to the merge, and everybody can read it", async () => {
     await begin();
     const object = someObject(50_000);
     await send(bea, object);
@@ -121,7 +121,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await recountStorage()).toBe(0);
   });
 
-  test("that is uploaded by Xet counts for its author until the merge, and the author's token gives access only to the author's uploads", async () => {
+  test("is in its author's store from the Xet upload to the merge", async () => {
     await begin();
     const token = bea?.accessToken;
     const access = await xetAccess(world.origin, repo, "write", { token, query: "?create_pr=1" });
@@ -147,8 +147,8 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
   });
 });
 
-describe("S149 who may upload for a pull request", () => {
-  test("only people who may read the content and open pull requests", async () => {
+describe("S149 the right to upload for a pull request", () => {
+  test("is limited to people who may read the content and open pull requests", async () => {
     await begin();
     const status = async (caller?: Caller, more = {}) => (await upload(caller, someObject(), more)).status;
     expect(await status(bea)).toBe(200);
@@ -180,7 +180,7 @@ describe("S149 who may upload for a pull request", () => {
     expect(await usedBy(bea)).toBe(0);
   });
 
-  test("nobody can see or use what others have uploaded", async () => {
+  test("nobody can see or use another user's uploads", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -295,7 +295,7 @@ describe("S137 S149 proposals of strangers", () => {
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT ${repo.id}::text, 99, 'blob ' || nth, 'oid', ${store}::text FROM generate_series(1, ${count}::int) AS nth`;
 
-  test("can contain a limited number of pointers of one user, which no quota counts", async () => {
+  test("can contain only a limited number of one user's pointers, because no quota counts pointers", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);

@@ -44,7 +44,7 @@ describe.skipIf(clients.length === 0).each(clients.length > 0 ? clients : [["non
     return stdout.trim();
   }
 
-  test.each(["a folder", "a bucket"])("does what its users do, with storage in %s", { timeout: 600_000 }, async (storage) => {
+  test.each(["a folder", "a bucket"])("does what users do, with storage in %s", { timeout: 600_000 }, async (storage) => {
     [ada, bea] = [await someCaller("manage-repos", "write-discussions"), await someCaller("write-discussions", "read-repos")];
     const bucket = storage === "a bucket" ? await startBucket() : undefined;
     // The client would send the service's token to a bucket with the same host name.

@@ -73,7 +73,7 @@ test("S138 a large body is not awaited if the required token is missing", async 
   expect(bodyBudget.takenBytes).toBe(before);
 });
 
-test("a refused small body leaves its connection usable; a large one closes it", async () => {
+test("a refused small body leaves its connection usable, and a refused large body closes it", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const post = async (bytes: number) => {
     const headers = { "content-type": "application/json", "content-length": String(bytes) };
@@ -90,7 +90,7 @@ test("a refused small body leaves its connection usable; a large one closes it",
   agent.destroy();
 });
 
-test("S137 an IP address can have a limited number of large bodies in progress; small bodies and other callers' are accepted", async () => {
+test("S137 an IP address can send only a limited number of large bodies at once", async () => {
   const before = bodyBudget.takenBytes;
   const heldOf = (bytes: number) => bytes - SMALL_BODY_BYTES;
   const refused: Begun[] = [];
@@ -110,7 +110,7 @@ test("S137 an IP address can have a limited number of large bodies in progress; 
   await expect.poll(() => bodyBudget.takenBytes, { timeout: 20_000 }).toBe(before);
 });
 
-test("S138 the route that answers decides the limit, whatever other routes its URL matches", () => {
+test("S138 a body's limit is that of the route that answers, even if other routes match the URL", () => {
   const limitOf = (line: string) => {
     const [method = "", path = ""] = line.split(" ");
     return bodyLimitOf(api.router.match(method, path)[0].map(([[, route]]) => route));

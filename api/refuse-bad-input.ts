@@ -63,7 +63,6 @@ export function refuseHeavyJson(
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      // Each list and each object counts as a value.
       depth += 1;
       values += 1;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;

@@ -108,7 +108,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect((await ask("GET", `/api/models?${"filter=a&".repeat(500)}`)).status).toBeLessThan(500);
   });
 
-  test("are listed with their storage, for their owner", async () => {
+  test("are listed with their storage for their owner", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const [repo, secret] = [await someRepo(ada, { type: "dataset" }), await someRepo(ada, { isPrivate: true })];
@@ -180,7 +180,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect([...new Uint8Array(await file.arrayBuffer())]).toEqual([0, 255, 10]);
   });
 
-  test("the JS client creates, lists and deletes one of each type", async () => {
+  test("the JS client creates, lists and deletes a repository of each type", async () => {
     const ada = await signedInPerson();
     const at = { accessToken: await tokenOf(ada), hubUrl: world.origin };
     const search = { owner: ada.username };
@@ -203,7 +203,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
 });
 
 describe("people over the API (docs/specification/organizations-and-tokens.md#people-and-organizations)", () => {
-  test("overviews count only what the caller may see; only members see memberships", async () => {
+  test("overviews count only what the caller may see, and only members see memberships", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "read"]]);
     await someRepo(ada, { isPrivate: true });

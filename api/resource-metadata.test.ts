@@ -17,7 +17,7 @@ const METADATA = "/.well-known/oauth-protected-resource";
 const read = async () => (await fetch(world.origin + METADATA)).json();
 
 describe("RFC 9728 metadata of our API", () => {
-  test("an independent client accepts it as this resource's", async () => {
+  test("is accepted by an independent client", async () => {
     const resource = new URL(world.origin);
     const response = await oauth.resourceDiscoveryRequest(resource, world.insecure);
     expect(await oauth.processResourceDiscoveryResponse(resource, response)).toMatchObject({
@@ -43,7 +43,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect(whoami.status).toBe(200);
   });
 
-  test("is JSON that may be cached for minutes; HEAD gets no body, and other methods are refused", async () => {
+  test("is JSON that may be cached for five minutes, and accepts only GET and HEAD", async () => {
     const answer = await fetch(world.origin + METADATA);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
@@ -53,7 +53,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("has one URL, and no path below it is one of our resources", async () => {
+  test("has one URL and no URLs below it", async () => {
     for (const path of ["/", "/api", "/api/whoami-v2", "/mcp"]) {
       expect((await fetch(world.origin + METADATA + path)).status).toBe(404);
     }
@@ -69,7 +69,7 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
   const pointer = () => `resource_metadata="${world.origin}${METADATA}"`;
   const bound = 'DPoP algs="ES256 Ed25519 EdDSA"';
 
-  test("names the metadata and a scope, without an error if no token was sent", async () => {
+  test("names the metadata and a scope, and contains an error only if a token was sent", async () => {
     expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 

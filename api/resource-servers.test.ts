@@ -77,7 +77,7 @@ describe("an MCP server beside this service", () => {
     expect(await whoami(token())).toBe(401);
   });
 
-  test("S104 can introspect only valid access tokens for itself, not tokens for another audience, refresh tokens or revoked tokens", async () => {
+  test("S104 can introspect only valid access tokens that were issued for itself", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = await add(elsewhere());
     const [own, api, foreign] = [
@@ -150,7 +150,7 @@ describe("a user is asked before an app may act at another service", () => {
     expect((await ask(at, { resource: (await add(elsewhere())).resource.identifier })).isQuestion).toBe(true);
   });
 
-  test("but not for our own API, which the scopes already cover", async () => {
+  test("but not at the service's own API, which the scopes already cover", async () => {
     const at = await prepare(world);
     await authorize(at);
     for (const resource of [world.origin, `${world.origin}/`]) expect((await ask(at, { resource })).isQuestion).toBe(false);
@@ -181,7 +181,7 @@ describe("S54 RFC 8707 several resources", () => {
     return { code: answer.code ?? "", verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" };
   }
 
-  test("a token is for the one resource that the token request names; the refresh token gets a token for the other", async () => {
+  test("an access token is for the one resource that the request names, and a refresh can name another", async () => {
     const { at, other, code } = await both();
     const answer = await asApp(world, at.app, "/oauth/token", redemption(code, { resource: other }));
     const tokens = await answer.json();
@@ -191,11 +191,11 @@ describe("S54 RFC 8707 several resources", () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ["no resource in the request", {}],
-    ["our API, which was not requested", { resource: "ORIGIN" }],
+    ["a request without a resource", {}],
+    ["the service's API, which was not requested", { resource: "ORIGIN" }],
     ["a registered server that was not requested", { resource: "REGISTERED" }],
     ["a server that does not exist", { resource: "https://nowhere.example.test/mcp" }],
-  ])("%s: invalid_target", async (_, { resource }) => {
+  ])("%s gets invalid_target", async (_, { resource }) => {
     const { at, code } = await both();
     const named = {
       ORIGIN: world.origin,
@@ -209,20 +209,20 @@ describe("S54 RFC 8707 several resources", () => {
 
 describe("registering", () => {
   test.each<[string, string]>([
-    ["plain http elsewhere", "http://mcp.example.test/mcp"],
-    ["no address", "team tools"],
+    ["plain http outside of this machine", "http://mcp.example.test/mcp"],
+    ["a text that is not a URL", "team tools"],
     ["another scheme", "urn:team:tools"],
-    ["a fragment", "https://mcp.example.test/mcp#x"],
-    ["a query", "https://mcp.example.test/mcp?x=1"],
-    ["userinfo", "https://me@mcp.example.test/"],
-    ["capitals in the host", "https://MCP.example.test/mcp"],
-    ["a path that is not plain", "https://mcp.example.test/a/../mcp"],
-    ["a NUL byte", "https://mcp.example.test/\0"],
+    ["a URL with a fragment", "https://mcp.example.test/mcp#x"],
+    ["a URL with a query", "https://mcp.example.test/mcp?x=1"],
+    ["a URL with userinfo", "https://me@mcp.example.test/"],
+    ["a host with capital letters", "https://MCP.example.test/mcp"],
+    ["a path with ..", "https://mcp.example.test/a/../mcp"],
+    ["a URL with a NUL byte", "https://mcp.example.test/\0"],
   ])("%s is refused", async (_, identifier) => {
     await expect(add(identifier)).rejects.toMatchObject({ code: "invalid_request", field: "identifier" });
   });
 
-  test("our own API, a registered server, unknown scopes and an empty name are refused", async () => {
+  test("the service's own API, a registered server, unknown scopes and an empty name are refused", async () => {
     for (const own of [world.origin, `${world.origin}/`]) await expect(add(own)).rejects.toMatchObject({ field: "identifier" });
     await expect(add(mcp.resource)).rejects.toMatchObject({ code: "conflict" });
     await expect(add(elsewhere(), { scopes: ["everything"] })).rejects.toMatchObject({ field: "scopes" });
@@ -238,7 +238,7 @@ describe("registering", () => {
     }
   });
 
-  test("S116 is recorded without the secret, and so is removing a server", async () => {
+  test("S116 is recorded without the secret, and removing a server is recorded too", async () => {
     const { resource, clientId, secret } = await add(elsewhere());
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
@@ -267,7 +267,7 @@ describe("registering", () => {
     expect((await listResourceServers(operatorCommand)).map(({ identifier }) => identifier)).toContain(mcp.resource);
   });
 
-  test("removing a server ends every token for it; after a new registration these tokens stay invalid, and users are asked again", async () => {
+  test("removing a server ends its tokens for good, and a new registration asks users again", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const { resource, ...first } = await add(elsewhere());
     const { body } = await tokensFor(at, resource.identifier);

@@ -84,7 +84,7 @@ describe("a git push beyond the quota", () => {
     expect([...(await listRefs(await openRepository(repo))).keys()].sort()).toEqual(["refs/heads/main", "refs/heads/third"]);
   });
 
-  test("S137 is refused if only its refs exceed the quota: refs count, although git packs them if there are many", async () => {
+  test("S137 is refused if only its refs exceed the quota, even if git has packed the refs", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -121,7 +121,7 @@ describe("a git push beyond the quota", () => {
     expect((await usageOf(ada)).git).toBeLessThanOrEqual(5 * MB);
   });
 
-  test("that is refused for the protected branch leaves nothing on disk", async () => {
+  test("leaves nothing on disk if its branch is protected", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await db().repo.update({ where: { id: repo.id }, data: { isDefaultBranchProtected: true } });
@@ -181,7 +181,7 @@ describe("a git push beyond the quota", () => {
   });
 });
 
-test("a user who may only open pull requests can use a small share of the owner's storage, and blocks nobody else", async () => {
+test("a user who may only open pull requests can use a small share of the owner's storage, which blocks no one", async () => {
   const [ada, bea, cid] = [
     await person("write-repos", "write-discussions"),
     await person("write-repos", "write-discussions"),
@@ -209,7 +209,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   expect(await holds(ada.id)).toBe(0);
 });
 
-test("copies and deletions in an outsider's pull request use the share for pull requests; users who may write can always delete", async () => {
+test("changes in an outsider's pull request use its share, and users who may write can always delete", async () => {
   const [ada, bea] = [await person("write-repos", "write-discussions"), await person("write-repos", "write-discussions")];
   const repo = await someRepo(ada);
   const names = Array.from({ length: 400 }, (_, index) => `${index}-${randomBytes(60).toString("hex")}`);
@@ -303,7 +303,7 @@ describe("the quota for Git LFS", () => {
     expect((await usageOf(ada)).lfs).toBe(4 * MB);
   });
 
-  test("is checked again when an upload arrives, together with the other uploads; a deletion releases the bytes", async () => {
+  test("is checked again when an upload arrives, and a deletion releases the bytes", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     await quota(ada.username, "5.1 MB");
@@ -421,7 +421,7 @@ describe("the commit API beyond the quota", () => {
       body,
     });
 
-  test("responds with 507 and an error message; a commit that only deletes succeeds; a repository with files is not created", async () => {
+  test("refuses commits with 507 unless they only delete, and creates no repository with files", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
@@ -490,7 +490,7 @@ describe("the commit API beyond the quota", () => {
   });
 });
 
-test("without a limit nothing is reserved and nothing refused", async () => {
+test("without a limit, no storage is reserved and no upload is refused", async () => {
   provideSettings({ STORAGE_USER_GB: "0" });
   try {
     const ada = await person();

@@ -125,7 +125,7 @@ describe("the activity of a webhook", () => {
     }
   });
 
-  test("S136 is not found by other users, under another organization's URL, or without the scope", async () => {
+  test("S136 looks nonexistent to other users, under another organization's URL, and without the scope", async () => {
     const organization = await organizationOf(ada);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const shared = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
@@ -184,13 +184,13 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(async () => expect(await db().delivery.count({ where: { webhookId, state: "delivered" } })).toBe(4), SOON);
     const again = await follow(ada, webhookId, { "last-event-id": last });
     await vi.waitFor(() => expect(again.events().map(({ data }) => data.id)).toEqual(expect.arrayContaining(missed)), SOON);
-    // For so many deliveries at once, the stream sends one reset.
+    // If too many deliveries change at once, the stream sends one reset.
     await queueDeliveries(webhookId, { count: 150, dueIn: 3_600 });
     await announce(webhookId);
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);
   });
 
-  test("can be followed by a user in a limited number of streams; after one is closed, another can be opened", async () => {
+  test("can be followed by one user in a limited number of streams, and closing a stream makes room", async () => {
     const bob = await someCaller("webhooks");
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: bob.id });
     const streams = await Promise.all(Array.from({ length: STREAMS_MAX_PER_PERSON }, () => follow(bob, webhookId)));

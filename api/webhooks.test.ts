@@ -270,7 +270,6 @@ describe("S130 the secret of a webhook", () => {
       await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "" }),
     ];
     for (const { text } of answers) for (const one of [chosen, secret, "the third"]) expect(text).not.toContain(one);
-    // The empty secret has removed the current and the previous one.
     expect(answers[3]?.body.webhook.hasSecret).toBe(false);
     expect(await row()).toMatchObject({ secret: null, previousSecret: null, previousSecretUntil: null });
 
@@ -306,7 +305,7 @@ describe("S130 the secret of a webhook", () => {
 });
 
 describe("permissions", () => {
-  test("S136 another user's webhook looks like one that does not exist; a token without the scope learns only the missing scope", async () => {
+  test("S136 another user's webhook looks nonexistent, and a token without the scope learns only the missing scope", async () => {
     const [ada, grace] = [await someone(), await someone()];
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const ofOrganization = `/api/organizations/${organization.name}/settings/webhooks`;

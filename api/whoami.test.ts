@@ -139,7 +139,7 @@ describe("S49 S112 S114 an OAuth token is invalid", () => {
     await expectUnknown(at.tokens.access_token);
   });
 
-  test("for an organization that its user has left: the response no longer contains it", async () => {
+  test("for an organization that its user has left, which the response omits", async () => {
     const at = await prepare(world);
     const orgId = await world.organization(`left-${at.person.username}`, { [at.person.id]: "read" });
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: orgId }, { orgIds: [orgId] });
@@ -172,7 +172,7 @@ describe("whoami-v2 with a personal access token", () => {
     ["write-repos", "write"],
     ["manage-repos", "write"],
     ["read-repos", "read"],
-  ])("with the scope %s has the role %s, and no `expiresAt` if it does not expire", async (scope, role) => {
+  ])("has for the scope %s the role %s, and `expiresAt` only if the token expires", async (scope, role) => {
     const person = await world.user(`role-${newId()}`);
     const { token } = await personalToken(person.id, [scope], null);
     const { auth } = await identity(token);
@@ -189,7 +189,7 @@ describe("whoami-v2 with a personal access token", () => {
     for (const made of [revoked, expired, disabled]) await expectUnknown(made?.token ?? "");
   });
 
-  test("does not make it an OAuth token: the protocol's endpoints reject it", async () => {
+  test("accepts the token, but the protocol's endpoints reject it", async () => {
     const person = await world.user(`pat-${newId()}`);
     const { token } = await personalToken(person.id, ["openid", "profile"]);
     expect((await world.userinfo(token)).status).toBe(401);
@@ -201,7 +201,7 @@ describe("whoami-v2 with a personal access token", () => {
 });
 
 describe("whoami-v2 without a valid token", () => {
-  test("has 401 in the words that clients look for, and a challenge without an error, if there is no token", async () => {
+  test("has 401 in the words that clients look for, and a challenge that contains no error", async () => {
     const response = await ask();
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe(

@@ -164,7 +164,7 @@ describe("S145 the checked bytes are limited", () => {
 describe("S145 a client that requests a check", () => {
   const checks = fairQueue({ name: "xet_file_checks", slots: 1 });
 
-  test("and disconnects ends it: nothing is recorded, and the slot is released", async () => {
+  test("ends the check when it disconnects, which records nothing and releases the slot", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb([Buffer.alloc(131_072, "tide")], "lz4");
@@ -205,7 +205,7 @@ describe("S145 a xorb", () => {
     return req;
   };
 
-  test("takes a slot while it arrives; S135 the sender's right is checked again at the end", async () => {
+  test("takes a slot while it arrives, and S135 its sender's right is checked again at the end", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const xorb = await someXorb(someChunks(20));
@@ -220,14 +220,14 @@ describe("S145 a xorb", () => {
     await expect.poll(() => uploads.counts.taken).toBe(0);
   });
 
-  test("of 64 MiB of incompressible data is accepted with its headers", async () => {
+  test("is accepted with 64 MiB of incompressible data and its headers", async () => {
     const repo = await someRepo(ada);
     const xorb = await someXorb(Array.from({ length: 512 }, () => randomBytes(131_072)));
     expect(xorb.bytes.length).toBeGreaterThan(64 * 1024 * 1024);
     expect((await putXorb(await writing(repo), xorb)).status).toBe(200);
   });
 
-  test("that is refused leaves no row", async () => {
+  test("leaves no row if it is refused", async () => {
     const access = await writing(await someRepo(ada));
     const xorb = await someXorb(someChunks());
     const before = await db().lfsLeftover.count();
@@ -309,7 +309,7 @@ describe("S145 responses about a repository are bounded", () => {
     expect((await getXet(access, `/v1/reconstructions/${hash}`, { range: "bytes=0-8191" })).status).toBe(410);
   });
 
-  test("need only the ends of each piece, however many chunks it has; each piece counts as the caller's work", async () => {
+  test("need only the ends of each piece, and each piece counts as the caller's work", async () => {
     const repo = await someRepo(ada);
     const { hash } = await largeFile(repo, { xorbs: 8, chunks: 8_000, terms: 8_000, ofTerm: 8_000 });
     const context: RequestContext = { requestId: "test" };
@@ -370,7 +370,7 @@ describe("S145 in the database", () => {
     expect(await db().xetRemoval.count({ where })).toBe(0);
   });
 
-  test("the row of an empty file is deleted with its repository too, and a failed deletion does not block other repositories", async () => {
+  test("rows of empty files are deleted with their repository, even after a deletion of another repository failed", async () => {
     const [stuck, other] = [await someRepo(ada), await someRepo(ada)];
     for (const repo of [stuck, other]) {
       expect(await putShard(await writing(repo), [{ terms: [], hash: "0".repeat(64) }])).toMatchObject({ status: 200 });

@@ -195,7 +195,7 @@ describe("a file that came by Git LFS", () => {
   });
 });
 
-test("S137 owners take turns: many files of one do not delay the only file of another", async () => {
+test("S137 owners take turns: many files of one owner do not delay the only file of another owner", async () => {
   const eve = await someCaller("manage-repos");
   const [many, one] = [await someRepo(eve), await someRepo(ada)];
   for (let count = 0; count < 3; count++) await uploadByLfs(many, randomBytes(1_000), eve);
@@ -203,7 +203,7 @@ test("S137 owners take turns: many files of one do not delay the only file of an
   expect((await chunkDueFiles()).slice(0, 2)).toEqual([eve.id, ada.id]);
 });
 
-test("S137 with 60,000 waiting files of an owner, the next is found in less than five times the time that it takes with twenty", async () => {
+test("S137 an owner's next file is found in at most five times the time if 60,000 files wait instead of twenty", async () => {
   const repo = await someRepo(ada);
   const add = (from: number, to: number) =>
     db().$executeRaw`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
@@ -230,14 +230,14 @@ test("S137 with 60,000 waiting files of an owner, the next is found in less than
   await db().lfsObject.updateMany({ where: { repoId: repo.id }, data: { chunksDueAt: null } });
 });
 
-test("files that are added together, as by a copy, wait once for their owner", async () => {
+test("files of one owner that are added together wait as one row", async () => {
   const repo = await someRepo(ada);
   const [one, other] = ["ab", "cd"].map((oid) => ({ repoId: repo.id, oid, sizeBytes: 1, location: `local:${oid}` }));
   await db().lfsObject.createMany({ data: [one, other].filter((row) => row !== undefined) });
   expect(await db().lfsChunking.count({ where: { id: ada.id } })).toBe(1);
 });
 
-test("the waiting files of a repository that moves then wait in the new owner's turn", async () => {
+test("the waiting files of a repository that has moved wait in the new owner's turn", async () => {
   const eve = await someCaller("manage-repos");
   const repo = await someRepo(ada);
   await uploadByLfs(repo, randomBytes(1_000));
@@ -246,7 +246,7 @@ test("the waiting files of a repository that moves then wait in the new owner's 
   expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
 });
 
-test("a copied repository has the same content, which counts for it even if the file that provided the chunks is missing", async () => {
+test("a copied repository keeps the same content, even if the file that provided the chunks is missing", async () => {
   const content = randomBytes(1_000_000);
   const { repo } = await someCommittedFile(content);
   await chunkDueFiles();
@@ -318,7 +318,7 @@ describe("in a bucket", () => {
     provideSettings({ LFS_STORAGE: "local" });
   });
 
-  test("a file that came by Git LFS is read from the bucket, and chunks of it for the next version are sent through the service", async () => {
+  test("a Git LFS file is read from the bucket, and its chunks for a next version are sent through the service", async () => {
     const content = randomBytes(1_000_000);
     const { repo, url } = await someCommittedFile(content);
     const keys = () => bucket.asked.filter((one) => one.startsWith("PUT")).length;

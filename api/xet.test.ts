@@ -152,7 +152,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS is not found by Xet until its chunks are known, and stays when it is uploaded again by Xet", async () => {
+  test("is found by Xet only when the chunks of its Git LFS upload are known", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -557,7 +557,7 @@ describe("what is stored", () => {
     expect((await usageOf(caller)).bytes.lfs).toBe(0);
   });
 
-  test("is refused when there is no storage left, and nothing is stored", async () => {
+  test("is refused if there is no storage left", async () => {
     const caller = await someCaller("manage-repos");
     const repo = await someRepo(caller);
     const access = await writing(repo, caller);
@@ -575,7 +575,7 @@ describe("what is stored", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("stays while a file uses it; an unused xorb is deleted from the database after a month, and then from storage", async () => {
+  test("stays while a file uses it, and an unused xorb is deleted after a month", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const [named, unnamed] = [await someXorb(someChunks()), await someXorb(someChunks())];
@@ -607,7 +607,7 @@ describe("what is stored", () => {
   });
 });
 
-test("a bucket stores the xorbs, and clients get URLs for exactly the bytes that they need from it", async () => {
+test("a bucket stores the xorbs, and clients get URLs of only the bytes that they need", async () => {
   const bucket = await startBucket();
   try {
     const repo = await someRepo(ada);

@@ -4,7 +4,7 @@ import { EmptyState } from "./_components/empty-state.tsx";
 
 export const metadata: Metadata = { title: "Not found" };
 
-/** Next includes this page in every page, so it has no frame and no icon. Opening a missing URL shows app/global-not-found.tsx. */
+/** Next includes this page in every page, so it has no frame and no icon. app/global-not-found.tsx is for missing URLs. */
 export default function NotFoundPage() {
   return (
     <main id="main" className="grid flex-1 place-items-center">

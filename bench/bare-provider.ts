@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** The unmodified engine in memory, with the same protocol settings. This program sends its origin to its parent, and ends with it. */
+/** The unmodified engine in memory, with the same protocol settings. Sends its origin to its parent, and ends with it. */
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 const server = createServer();

@@ -1,7 +1,9 @@
 import { createServer } from "node:net";
 import pg from "pg";
 
-/** `--import` loads this file into the service, to count its statements. The database would report its counts late, with its other work. */
+/**
+ * `--import` loads this file into the service to count its statements. The database would report late, and count other work too.
+ */
 const { BENCH_STATEMENTS_SOCKET: path } = process.env;
 
 if (path && process.argv[1]?.endsWith("server.ts")) {

@@ -12,7 +12,7 @@ import { Pool } from "undici";
 import { provideSettings } from "#core/env.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 
-/** A minimal sender of webhooks that keeps a record. The same run measures it, because rates depend on the machine. */
+/** A minimal sender of webhooks that keeps a record. Each run measures both senders, because rates depend on the machine. */
 export async function startPlainSender(url: string) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-plain-"));
   provideSettings({ DATA_DIR: directory, LOG_LEVEL: "error" });

@@ -15,9 +15,10 @@ import { addPlatform, eventRequest, type SomePlatform } from "./events.ts";
 import { startPlainSender } from "./plain-sender.ts";
 
 /**
- * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on this machine.
- * - `POST /api/events` over 16 connections, compared with a plain sender of webhooks: messages per second, and for each message the CPU time, the
- * commits and the updated rows.
+ * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on one
+ * machine.
+ * - `POST /api/events` over 16 connections, compared with a plain sender of webhooks: messages per second, and the CPU time,
+ * commits and updated rows of each message.
  * - The time from the request to the arrival at a fixed rate, also beside a target that never responds.
  * - The time from the recording of pushes, commits and comments to the arrival of their events.
  * - The CPU time of an idle worker.
@@ -66,8 +67,7 @@ try {
   platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(service.ownerId, urlOf(receiver))));
   const bad = await addPlatform(service.ownerId, urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
-  // An idle worker can be measured only before the load, because it retries the target that never responds. In its first minute, it
-  // compiles its code.
+  // Later, the worker would retry the target that never responds. In its first minute, the worker compiles its code.
   await delay(60_000);
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(30_000);

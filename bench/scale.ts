@@ -30,7 +30,7 @@ const each = (value: (part: keyof Cpu) => number) => Object.fromEntries(PARTS.ma
 type Pids = Record<"web" | "worker" | "database", number>;
 type Operation = {
   name: string;
-  /** How often a member of a team does this in the busiest hour. These are assumptions. */
+  /** How often a member of a team does this in the busiest hour. The numbers are assumptions. */
   perHour: number;
   count: number;
   prepare(count: number): Promise<() => Promise<unknown>>;

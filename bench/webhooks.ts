@@ -127,7 +127,7 @@ async function runOurs(workers: number): Promise<Row> {
   const running = await Promise.all(Array.from({ length: workers }, () => started("work")));
   await fillEvents(1_000, url);
   await untilSent();
-  // The events are announced only when the measurement starts. Without an announcement, workers look for events only every few seconds.
+  // The events are announced when the measurement starts. Until then, workers look for events only every few seconds.
   await fillEvents(DELIVERIES, url);
   const row = await timed(
     `ours, ${workers} worker${workers > 1 ? "s" : ""}`,

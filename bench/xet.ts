@@ -15,9 +15,7 @@ import { openInstance } from "#core/instance/open-instance.ts";
 import { startService, stopService } from "#core/testing/running-service.ts";
 import { cpuSeconds } from "./cost.ts";
 
-/**
- * `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: uploads files with the public hub's Python client, alternately by Git LFS and by Xet.
- */
+/** `node bench/xet.ts PYTHON [MEBIBYTES] [ROUNDS]`: the public hub's client uploads files, alternately by Git LFS and Xet. */
 const [python = "python3", mebibytes = "1024", rounds = "3"] = process.argv.slice(2);
 const MIB = 1024 * 1024;
 const AIM = 0.8;

@@ -134,7 +134,7 @@ for (const hasScripts of [true, false]) {
       await expect(settings.section("E-mail")).toContainText(`Your address is ${address}`);
     });
 
-    test("a picture is uploaded, shown and removed; another file is refused", async ({ page, person }) => {
+    test("a picture is uploaded, shown and removed, and a file of another type is refused", async ({ page, person }) => {
       await enter(page, person);
       await page.goto("/settings/profile");
       await page
@@ -232,7 +232,12 @@ test("next-auth reads the session of our pages and can end it", async ({ page, p
 });
 
 for (const next of ["//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example/", "/..//elsewhere.example"]) {
-  test(`open redirect: signing in with next=${next} stays here`, async ({ page, demo, person, signInPage }) => {
+  test(`after signing in with next=${next}, the user stays at this service (open redirect)`, async ({
+    page,
+    demo,
+    person,
+    signInPage,
+  }) => {
     await page.goto(`/login?${new URLSearchParams({ next })}`);
     await signInPage.signIn(person);
     await expect(page.getByRole("heading", { level: 1, name: `Hello, ${person.fullName}` })).toBeVisible();

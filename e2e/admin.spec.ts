@@ -68,7 +68,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("an operator verifies an app, and users see that at consent; blocking the app ends its access", async ({
+    test("users see at consent that an operator verified an app, and blocking the app ends its access", async ({
       page,
       demo,
       person,
@@ -111,7 +111,7 @@ for (const hasScripts of [true, false]) {
 
     test("rules for hosts are added and removed, and the consequences of a block are shown first", async ({ page, demo }) => {
       const host = `h${randomBytes(4).toString("hex")}.example`;
-      // The same story with or without JavaScript may run at the same time.
+      // Both variants of this story, with and without JavaScript, may run at the same time.
       const reported = `reported, ${host}`;
       const administration = new Administration(page);
       await administration.enter(demo);
@@ -157,10 +157,7 @@ test("programs may register themselves while the switch is on", async ({ page, d
   await expect(page.getByRole("list", { name: "OAuth apps" })).toContainText("Registered itself");
 });
 
-test("a page past the end and an invalid page number still show a list, and a search without results leads back to the list", async ({
-  page,
-  demo,
-}) => {
+test("an invalid page number still shows a list, and a search without results leads back to the list", async ({ page, demo }) => {
   await new Administration(page).enter(demo);
   for (const at of ["2", "99999999999999999999", "-1", "x"]) {
     await page.goto(`/admin/apps?page=${at}`);

@@ -4,11 +4,7 @@ import { makeRepo, makeToken } from "./support/git-repository.ts";
 
 test.use({ javaScriptEnabled: false });
 
-test("without scripts, a new person's checklist shows their progress, and does not return once dismissed", async ({
-  page,
-  demo,
-  person,
-}) => {
+test("a new person's checklist shows their progress without scripts, and stays dismissed", async ({ page, demo, person }) => {
   await enter(page, person);
   await page.goto("/");
   const checklist = page.getByRole("region", { name: "First steps" });

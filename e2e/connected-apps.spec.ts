@@ -7,7 +7,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("S114 each app is listed with its permissions and organizations, and revoking one leaves the others", async ({
+    test("S114 each app is listed with its permissions and organizations, and revoking one app leaves all other apps", async ({
       page,
       demo,
       browser,

@@ -61,7 +61,7 @@ test("S32 Authorize is visible without scrolling, and the choice of all organiza
   await expect(one).toBeVisible();
 });
 
-test("S24 the consent page has no script, and would not run one", async ({ page, demo }) => {
+test("S24 the consent page has no script, and the browser would refuse to run one", async ({ page, demo }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(`${request.resourceType()} ${request.url()}`));
   const answer = await page.reload();
@@ -93,12 +93,7 @@ test("a double click authorizes once and leads to the site", async ({ page, pers
   await sampleSite("server side").expectSignedIn(person.fullName);
 });
 
-test("S25 a press right after the pointer arrived grants nothing, because it may belong to a double click on another site", async ({
-  page,
-  person,
-  modal,
-  sampleSite,
-}) => {
+test("S25 a press immediately after the mouse has arrived grants nothing", async ({ page, person, modal, sampleSite }) => {
   const answers: string[] = [];
   page.on("request", (request) => request.method() === "POST" && answers.push(request.url()));
   await pressOnArrival(page, modal.authorizeButton);
@@ -150,7 +145,7 @@ test("S25 S34 an answer counts only for the account that the page showed", async
   await sampleSite("server side").expectSignedIn(another.fullName);
 });
 
-test("S33 a scope that was not requested cannot be granted", async ({ page }) => {
+test("S33 only requested scopes can be granted", async ({ page }) => {
   await page
     .getByRole("checkbox", { name: "See your e-mail address" })
     .evaluate((box) => box.setAttribute("value", "manage-repos"));

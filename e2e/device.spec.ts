@@ -102,7 +102,7 @@ test("an app for devices needs no redirect URI, and its page has an example of t
 test.describe("the code", () => {
   test.beforeEach(({ page, person }) => enter(page, person));
 
-  test("that is wrong stays in the field, with the reason beside it", async ({ page, devicePages }) => {
+  test("stays in the field if it is wrong, with the reason beside it", async ({ page, devicePages }) => {
     await page.goto("/activate");
     await expect(devicePages.code).toBeFocused();
     expect(await send(page, devicePages, "bcdf-ghjk")).toBe(404);
@@ -111,7 +111,7 @@ test.describe("the code", () => {
     await expect(devicePages.code).toBeFocused();
   });
 
-  test("S59 can be wrong ten times; then no code is accepted for a while", async ({ page, devicePages }) => {
+  test("S59 is not accepted for a while after ten wrong codes", async ({ page, devicePages }) => {
     await page.goto("/activate");
     for (let wrong = 0; wrong < 10; wrong++) expect(await send(page, devicePages, "BBBB-BBBB")).toBe(404);
     expect(await send(page, devicePages, "BBBB-BBBB")).toBe(429);
@@ -147,7 +147,7 @@ test.describe("the code", () => {
     expect((await page.context().cookies()).map(({ name }) => name).filter((name) => name.includes("device"))).toEqual([]);
   });
 
-  test("that was answered in another tab leads to a page that says so", async ({ page, demo, devicePages }) => {
+  test("leads to the page for used codes if the request was answered in another tab", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enter(user_code);
     const tab = await page.context().newPage();
@@ -221,7 +221,7 @@ test.describe("for a signed-in user", () => {
     expect(await poll(demo, device_code)).toMatchObject({ error: "authorization_pending" });
   });
 
-  test("S33 a scope that was not requested cannot be granted", async ({ page, demo, devicePages }) => {
+  test("S33 only requested scopes can be granted", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enterAndConfirm(user_code);
     await devicePages.modal.scope("email").evaluate((box) => box.setAttribute("value", "manage-repos"));
@@ -237,7 +237,12 @@ test.describe("for a signed-in user", () => {
   });
 });
 
-test("S23 S24 the pages for a device have no script, and would not run one", async ({ page, demo, person, devicePages }) => {
+test("S23 S24 the pages for a device have no script, and the browser would refuse to run one", async ({
+  page,
+  demo,
+  person,
+  devicePages,
+}) => {
   await enter(page, person);
   const { user_code } = await askForCode(demo);
   const loaded: string[] = [];

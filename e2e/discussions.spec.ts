@@ -82,7 +82,7 @@ test("a discussion is opened, answered and closed, and a comment is edited and h
   tree.remove();
 });
 
-test("unsent text survives other actions on the page, and changes made elsewhere", async ({ page, demo, person }) => {
+test("unsent text survives a reaction on the page, and changes by the API", async ({ page, demo, person }) => {
   const { fullName, token, tree } = await prepare(demo, person);
   await enter(page, person);
   await page.goto(`/${fullName}/discussions/new`);

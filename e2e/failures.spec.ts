@@ -52,7 +52,7 @@ test.describe("a form from before an update", () => {
     await expectAccessible(page);
   });
 
-  test("that is only a button asks to reload the page, in the chosen theme", async ({ page, context, demo }) => {
+  test("asks to reload the page if it is only a button, in the chosen theme", async ({ page, context, demo }) => {
     await context.addCookies([{ name: "theme", value: "light", url: demo.origin }]);
     await page.goto("/");
     await makeStale(page);

@@ -107,7 +107,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
   }
 });
 
-test("a repository is liked and unliked, also without scripts, and the pages of the repository and of the user list the like", async ({
+test("a like works with and without scripts, and the pages of the repository and of the user list it", async ({
   page,
   demo,
   person,
@@ -143,7 +143,7 @@ test("a repository is liked and unliked, also without scripts, and the pages of 
   await stranger.close();
 });
 
-test("a gate is enabled, access is requested, granted and removed", async ({ page, demo, person, another, browser }) => {
+test("a gate is enabled, and access is requested, granted and removed", async ({ page, demo, person, another, browser }) => {
   const repository = await Repository.make(demo, person);
   await repository.commit({ "README.md": "# Readings\n\nFor everybody who asks.\n", "data.csv": "a,b\n" });
   await enter(page, person);

@@ -18,7 +18,7 @@ async function signInAtIssuer(page: Page, who: string): Promise<void> {
   await page.getByRole("button", { name: "Continue" }).click();
 }
 
-test("an operator sets up an issuer; people sign up with it, link it and unlink it, with and without JavaScript", async ({
+test("people sign up with an issuer that an operator set up, link it and unlink it", async ({
   page,
   person,
   another,
@@ -113,7 +113,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
   }
 });
 
-test("an organization requires its own issuer: members see the next step, take it, and get access", async ({
+test("members of an organization that requires its own issuer see the next step, take it, and get access", async ({
   page,
   member,
   another,

@@ -9,7 +9,7 @@ const script = [
   "for i in $(seq 1 60); do echo tick $i; sleep 0.5; done",
 ].join("\n");
 
-test("a job is run on the page, its log is followed, it is cancelled, run again and scheduled", async ({
+test("a user runs a job, follows its log, cancels it, runs it again and schedules it", async ({
   page,
   person,
   another,

@@ -88,7 +88,7 @@ test("a denial is reported to the site, and signing out of the site ends its ses
   await site.expectSignedOut();
 });
 
-test("S26 S83 S88 the page distinguishes where the app comes from, what the app says about itself, and where the user will return", async ({
+test("S26 S83 S88 the page distinguishes the app's source, the app's own claims, and where the user will return", async ({
   page,
   person,
   serveDocument,

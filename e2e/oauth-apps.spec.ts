@@ -146,7 +146,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByText("No apps yet")).toBeVisible();
     });
 
-    test("keys replace a secret; an app's requirements and its sign-out URL are stored (S52, S72)", async ({
+    test("keys replace a secret, and an app's requirements and its sign-out URL are stored (S52, S72)", async ({
       page,
       person,
       request,
@@ -259,7 +259,7 @@ test("a redirect URI is checked when the user leaves the field, and the error di
   await expect(redirectUris(page)).not.toHaveAttribute("aria-invalid", "true");
 });
 
-test("only administrators see an organization's apps; for all other users the apps do not exist (S136)", async ({
+test("only administrators see an organization's apps, which look nonexistent to other users (S136)", async ({
   page,
   member,
   demo,

@@ -24,7 +24,7 @@ async function startProvider() {
   return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, stop: () => server.close() };
 }
 
-test("an operator connects a model provider, a user's token queries a model, and the operator and the user see the usage", async ({
+test("an operator connects a model provider, a user's token queries a model, and both see the usage", async ({
   page,
   demo,
   person,

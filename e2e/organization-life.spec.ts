@@ -9,7 +9,7 @@ import { pressOnArrival, underMouse } from "./support/permissions-modal.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
-test("an organization allows only approved apps: a member requests one, which has access from its approval until it is blocked", async ({
+test("an app that a member requests has access from its approval until an administrator blocks it", async ({
   page,
   member,
   demo,

@@ -12,7 +12,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a user creates an organization, invites another user and raises that user's role; the invited user leaves", async ({
+    test("a user creates an organization, invites another user and raises that user's role, and the invited user leaves", async ({
       page,
       person,
       another,
@@ -97,7 +97,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
     });
 
-    test("the profile is edited and shown to everybody; only members see who the members are", async ({
+    test("the profile is edited and shown to everybody, but only members see who the members are", async ({
       page,
       member,
       another,
@@ -128,7 +128,7 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("S136 to a stranger, an organization's pages look like those of one that does not exist", async ({
+test("S136 to a stranger, an organization's pages look like the pages of a missing organization", async ({
   page,
   member,
   another,

@@ -76,7 +76,7 @@ class Program implements AsyncDisposable {
 
 const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 
-test("S141 a push reaches a program without a public URL, even if the program is not running at that time; Activity shows its real response", async ({
+test("S141 a push reaches a program without a public URL, even later, and Activity shows the program's response", async ({
   page,
   demo,
   person,

@@ -91,7 +91,7 @@ test("only users who may write can create and delete branches and tags", async (
   await expect(page.getByText("Delete tag")).toHaveCount(0);
 });
 
-test("an empty repository tells its owner how to begin, and others that it is empty", async ({ page, demo, person }) => {
+test("an empty repository's page tells only the owner how to begin", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person);
   await page.goto(`${repository.path}/tree/main`);
   await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();

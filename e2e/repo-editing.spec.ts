@@ -178,7 +178,7 @@ test("files are changed by keyboard alone, on accessible pages", async ({ page, 
   expect(await repository.read("k.txt")).toBe("by keyboard");
 });
 
-test("the editor numbers lines and highlights by the file's name; a preview renders Markdown as the file's page does", async ({
+test("the editor numbers lines and highlights by the file's name, and a preview looks like the file's page", async ({
   page,
   person,
   demo,

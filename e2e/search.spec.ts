@@ -3,7 +3,7 @@ import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 import { pressFor } from "./support/screen.ts";
 
-test("Control-K finds repositories and pages, the page of results also finds people, and neither shows what the user may not see", async ({
+test("search finds repositories, pages and people, and shows nothing that the user may not see", async ({
   page,
   demo,
   person,

@@ -21,7 +21,7 @@ async function firstStep(browser: Browser, origin: string, person: Person): Prom
   return page;
 }
 
-test("a passkey is added, signs in alone, is accepted as the second step and for an app that wants a new sign-in, and is removed", async ({
+test("a passkey signs in alone, as the second step, and for an app that wants a new sign-in", async ({
   page,
   person,
   sampleSite,
@@ -92,7 +92,7 @@ test("a passkey is added, signs in alone, is accepted as the second step and for
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets the second step of a locked-out user", async ({
+  test("an authenticator app is required before an app is authorized, codes work once, and the operator can reset it", async ({
     page,
     demo,
     browser,
@@ -160,7 +160,6 @@ test.describe("without JavaScript", () => {
   });
 });
 
-/** Adds Chromium's virtual authenticator, through the debugger. */
 async function addPasskeyDevice(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");

@@ -8,7 +8,6 @@ const landing: Readonly<Record<string, { part: (page: Page) => Locator; width: n
   consent: { part: (page) => page.locator("main"), width: 480, height: 625 },
 };
 
-/** SHOTS_WIDTHS=768 replaces these widths. */
 const widths = process.env.SHOTS_WIDTHS?.split(",").map(Number) ?? WIDTHS;
 
 for (const { name, open } of screens) {

@@ -253,7 +253,7 @@ test("a second sign-in needs no click if the site authenticates with its secret"
   await site.expectSignedIn(person.fullName);
 });
 
-test("S29 a public site on this machine needs consent each time, and the page shows the access that the site already has", async ({
+test("S29 a public site on this machine needs consent each time, and the page shows the site's existing access", async ({
   page,
   person,
   sampleSite,

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
-/** The compressed size without headers, of which React and Next are 115 kB. It does not depend on the machine. */
+/** The compressed size without headers, of which React and Next are 115 kB. This size is the same on every machine. */
 const SCRIPT_MAX_BYTES = { "/": 125_000, "/models": 127_000, "/docs/webhooks": 127_000, "/login": 126_000 };
 
 async function scriptBytes(page: Page, path: string): Promise<number> {
@@ -50,9 +50,7 @@ test("the start of the API reference and two of its longer lists have fewer than
   }
 });
 
-test("text in the fallback font is as wide as in the page's font, so that nothing moves when that font arrives", async ({
-  page,
-}) => {
+test("text is as wide in the fallback font as in the page's font, so that nothing moves later", async ({ page }) => {
   await page.goto("/docs/webhooks");
   const widths = await page.evaluate(async () => {
     const text = [...document.querySelectorAll("main p")].map((one) => one.textContent).join(" ");

@@ -14,7 +14,7 @@ const PUSH = { scope: "repo.content", action: "update" };
 const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 const panel = (page: Page) => page.getByRole("complementary", { name: /^[a-z]+(\.[a-z]+)+$/ });
 
-test("S122 S123 S124 S125 a push arrives signed and is shown live; a refused delivery is retried and replayed", async ({
+test("S122 S123 S124 S125 a push arrives signed and is shown live, and a refused delivery is retried and replayed", async ({
   page,
   demo,
   person,
@@ -240,7 +240,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("S114 the page says which webhooks and schedules stop when a token is revoked, and they stop; after they are enabled again, they have the user's own rights", async ({
+test("S114 webhooks and schedules stop with their revoked token, and have the user's own rights when enabled again", async ({
   page,
   demo,
   person,

@@ -255,7 +255,7 @@ describe("doctor", () => {
     expect(of("mail")).toBeDefined();
   });
 
-  test("recognizes a pooler, and says what else the service needs then", async () => {
+  test("recognizes a pooler, and names the settings that a pooler requires", async () => {
     const { DATABASE_URL, DATABASE_OWNER_URL } = settings();
     const pooler = await startPooler(DATABASE_URL ?? "");
     const through = { DATABASE_URL: pooler.url, DATABASE_OWNER_URL: DATABASE_OWNER_URL ?? "" };
@@ -273,7 +273,7 @@ describe("doctor", () => {
     expect(withDirect.of("migrations")).toMatchObject({ status: "ok" });
   });
 
-  test("reports a server that does not speak SMTP, and prints what it says so that the terminal does not obey it", async () => {
+  test("reports a server that does not speak SMTP, with the server's response escaped for the terminal", async () => {
     const server = createServer((socket) => socket.end("go \u001b[2J\u009baway\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
@@ -316,7 +316,7 @@ describe("doctor", () => {
     expect(named.of("proxy")).toMatchObject({ status: "ok" });
   });
 
-  test("reports secrets that others on the machine can read", async () => {
+  test("reports secrets that other users of the machine can read", async () => {
     const directory = mkdtempSync(join(tmpdir(), "keyhook-doctor-"));
     chmodSync(directory, 0o755);
     writeFileSync(join(directory, "secret-key"), "x", { mode: 0o644 });

@@ -4,10 +4,7 @@ import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments
 import { describeFailure, EXIT, printable } from "./admin/report.ts";
 import { runCommand } from "./admin/run-command.ts";
 
-/**
- * `npm run --silent admin -- user create …`. Results go to standard output, errors to standard error. With `--json`, each is one JSON
- * object.
- */
+/** `npm run --silent admin -- user create …`: results on standard output, errors on standard error; as JSON with `--json`. */
 const argv = process.argv.slice(2);
 let request: Request | undefined;
 

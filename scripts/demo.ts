@@ -17,10 +17,7 @@ import {
 import { seed, seedOperator } from "./demo/seed.ts";
 import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.ts";
 
-/**
- * The demo has a DATA_DIR of its own, so that no database has sample users beside real users. The samples run on this machine (S119), on
- * the four ports after PORT.
- */
+/** Its own DATA_DIR keeps sample users apart. The samples run on this machine (S119), on the four ports after PORT. */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
 async function demo(): Promise<number> {
@@ -41,7 +38,7 @@ async function demo(): Promise<number> {
   try {
     await run(children, ports);
   } catch (error) {
-    // After a child has ended or a stop was requested, further errors only follow from that.
+    // Errors after a child has ended or a stop was requested are only consequences.
     if (!children.over.aborted) throw error;
   } finally {
     await children.stop();

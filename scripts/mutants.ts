@@ -30,14 +30,14 @@ function configurationFor(target: string): object {
   const report = join("reports/mutants", target.replaceAll("/", "-"));
   return {
     testRunner: "vitest",
-    // Stryker measures which tests reach a file, because imports do not show that: the tests call the service through its doors.
+    // Stryker measures which tests reach a file. Imports do not show it, because tests send requests to the service.
     vitest: { dir: isFolder ? target : dirname(target), related: false, pool: "forks" },
     testFiles: values.tests ?? [],
     coverageAnalysis: "perTest",
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
     // Most string literals are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such mutants too late.
+    // Code that runs while a module loads belongs to no test. With Vitest 4.1, the runner activates such mutants too late.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
     // A mutant that is only slow on a busy machine must not count as killed.

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout for the next command, and performs only the steps that are needed. Runs on the machine's own Node (20 or later)
- * before anything is installed, so the files of this script are plain JavaScript and use only Node's own modules.
+ * Prepares a checkout for the next command, and performs only the steps that are needed. Runs on the machine's own Node (20 or
+ * later) before anything is installed. Therefore the files of this script are plain JavaScript, and use only Node's own modules.
  *
  *   --build     also the production build of the pages, and the packages for outsiders
  *   --packages  also those packages, without the pages

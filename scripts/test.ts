@@ -9,8 +9,8 @@ import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
  * `npm test` runs all checks and tests even if one fails, unless the pages or the programs cannot be prepared. The last line is
- * `N passed, N failed`. Each linter and the type check count as one test. CI runs up to three failed files again, alone, and lists the files
- * that then pass as flaky.
+ * `N passed, N failed`. Each linter and the type check count as one test. CI repeats up to three failed files alone, and lists
+ * the files that then pass as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
  *   npm test -- --profile  reports at the end how long each part took

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { runTool } from "./test/profile.ts";
 import { testFilesNear } from "./test/test-files.ts";
 
-/** `npm run unit` runs Vitest with its arguments; with --changed, only the test files near uncommitted changes (docs/testing.md). */
+/** `npm run unit` runs Vitest. With --changed, only the test files near uncommitted changes run (docs/testing.md). */
 const given = process.argv.slice(2);
 const args = given.filter((arg) => arg !== "--changed");
 if (args.length < given.length) {

@@ -90,7 +90,7 @@ export const namedSchemas = {
 
 type Named = Record<string, ApiSchema>;
 
-/** The generator names only schemas that were created after it was loaded. Ours may be older, so each is wrapped in a response. */
+/** The generator names only schemas that are newer than itself. Ours may be older, so a response wraps each schema. */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -102,7 +102,7 @@ export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
 }
 
-/** Replaces equal schemas by references to a named one. `families` has, by `operationId`, the names of equal bodies. */
+/** Replaces equal schemas by references to a named one. `families` maps an `operationId` to the name of equal bodies. */
 export function nameSchemas(paths: ApiDocument["paths"], families: Record<string, string>, known: Named): Named {
   const named: Named = { ...known };
   const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));

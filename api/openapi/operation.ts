@@ -11,7 +11,7 @@ export type Operation = {
   /** The action that core passes to `may`. The document's scopes follow from the action. */
   action?: Action;
   actor?: Caller;
-  /** `families` replaces `{type}`, `{whose}` and `{forWhom}`. */
+  /** Values of `families` replace `{type}`, `{whose}` and `{forWhom}`. */
   summary: string;
   description?: string;
   security?: Security;
@@ -44,7 +44,6 @@ export type Address = {
   path: string;
   /** Replaces `{type}` or `{whose}` in a summary. */
   label: string;
-  /** Replaces `{forWhom}` in a summary. */
   forWhom?: string;
   rename(operationId: string): string;
   type?: RepoType;

@@ -40,7 +40,7 @@ export function securitySchemes() {
   };
 }
 
-/** A token needs one of these scopes. */
+/** Returns scopes, of which a token needs one. */
 export function scopesFor(actions: readonly Action[]): Scope[] {
   const taken = actions.flatMap((action) => {
     const { token } = rules[action] as Rule;

@@ -3,10 +3,9 @@ import { ServiceError } from "#core/errors.ts";
 import { watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** After this time without data, an upload counts as abandoned. */
 const IDLE_MS = 60_000;
 
-/** The longest time without data for an upload that occupies a slot. */
+/** How long the sender of an upload that occupies a slot may send nothing. */
 const GRACE_MS = 60_000;
 
 /** A piece is valid until the next one is requested. An early end is an abandoned upload, not our error. */

@@ -12,7 +12,6 @@ import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
 import { takesBody } from "../refuse-bad-input.ts";
 
-/** Others defined this API, so our document omits it. */
 export const inferenceRoutes = new Hono();
 
 inferenceRoutes.onError(answerInferenceError);
@@ -79,7 +78,7 @@ const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt:
   owned_by: providerName,
 });
 
-/** @throws ServiceError `invalid_request` for other media types, because pages of other sites can send some of them without a preflight */
+/** @throws ServiceError `invalid_request` for other media types, because other sites can send some of them without a preflight */
 async function jsonText(c: Context): Promise<string> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw invalidRequest("Send the body as application/json.");

@@ -261,7 +261,7 @@ function refuseUnsupported(query: Record<string, unknown>): void {
 export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, error: unknown): Promise<Response> {
   if (!isServiceError(error) || error.code !== "conflict" || error.field !== "name") throw error;
   const there = await findRepo(actor, repoName).catch(() => undefined);
-  // For a user who may not see the repository, the URL is made from the request, so the URL reveals nothing.
+  // For a user who may not see the repository, the URL repeats only what the request contains.
   const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(repoName.type, `${repoName.owner}/${repoName.name}`);
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));

@@ -21,7 +21,7 @@ import {
   personalToken,
 } from "./access-tokens.ts";
 
-/** `unmet` lacks the second step that the organization requires. `guest` and `accepted` were accepted at the gated repositories. */
+/** `unmet` lacks the second step that the organization requires. The gated repositories accepted `guest` and `accepted`. */
 export const people = [
   "owner",
   "admin",
@@ -38,7 +38,7 @@ type PersonName = (typeof people)[number];
 /** A CI job that the repository `org-private` trusts. The job acts for no user. */
 export type Who = PersonName | "job";
 
-/** `unadmitted` has the grant, but the organization does not admit the app. `exchanged` has a token for the user's email address. */
+/** For `unadmitted`, the organization does not admit the app. `exchanged` has a token for the user's email address. */
 export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
 

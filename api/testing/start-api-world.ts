@@ -31,7 +31,6 @@ export async function startApiWorld() {
   });
   return {
     ...world,
-    /** The operations that were called, each as `operationId status`. */
     answered: (): ReadonlySet<string> => checker?.checked.seen ?? new Set(),
     stop: async (): Promise<void> => {
       await world.stop();

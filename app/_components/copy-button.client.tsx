@@ -12,7 +12,6 @@ type CopyButtonProps = Readonly<{
 
 const SHOWN_MS = 2_000;
 
-/** Without JavaScript the button is hidden. */
 export function CopyButton({ value, label, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

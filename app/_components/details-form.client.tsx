@@ -19,7 +19,6 @@ type ConfirmDestructiveProps = Readonly<{
   isQuiet?: boolean;
 }>;
 
-/** Works without JavaScript. After a refusal, the question stays open and shows the reason. */
 export function ConfirmDestructive({ action, ...question }: ConfirmDestructiveProps) {
   return (
     <ActionForm action={action} className="grid gap-3">

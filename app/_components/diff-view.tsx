@@ -7,7 +7,6 @@ import { Chip } from "./chip.tsx";
 
 type DiffViewProps = Readonly<{
   diff: Diff;
-  /** Without this function there are no links to files. */
   hrefOf?: (file: DiffFile) => string | undefined;
   /** The text that replaces the lines if the reader may not see them. */
   withheld?: string;

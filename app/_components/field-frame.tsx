@@ -13,7 +13,6 @@ type FieldFrameProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** Returns the value of the control's `aria-describedby`. */
 export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: ReactNode }): string | undefined {
   return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined;
 }

@@ -261,7 +261,6 @@ function useEarlyInput(id: string): void {
     if (!area) return;
     // The user has typed since the value was read.
     if (area.value !== area.defaultValue) return;
-    // Nothing was typed or selected before hydration.
     if (typed.value === area.value && typed.selectionEnd === 0) return;
     if (typed.value !== area.value) area.value = typed.value;
     area.setSelectionRange(typed.selectionStart, typed.selectionEnd);

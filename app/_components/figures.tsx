@@ -39,7 +39,6 @@ type MeterProps = Readonly<{
   label: string;
   text: string;
   value: number;
-  /** Null if there is no limit. */
   max: number | null;
 }>;
 

@@ -14,7 +14,7 @@ export function FormButtons({ cancelHref, isGuarded, ...submit }: FormButtonsPro
   );
 }
 
-/** For a button that grants something: the second press of a double click on another site must not land on it (S25). */
+/** For a button that grants something. The second press of a double click on another site must not press this button (S25). */
 export function PressGuard({ children }: Readonly<{ children: ReactNode }>) {
   return (
     <div className="relative">

@@ -9,7 +9,6 @@ export type FormState = Readonly<{
   values: FormValues;
   /** Set after the form was submitted. A checkbox without a value was then unticked. */
   isSubmitted?: boolean;
-  /** The messages about fields, by the field's name. */
   errors: Readonly<Record<string, string>>;
   message?: Readonly<{ tone: "good" | "bad"; text: string }>;
   secret?: RevealedSecret;

@@ -92,7 +92,6 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // Redirects to the last page if the requested page no longer exists.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -119,7 +118,7 @@ const wholeOf = <Item,>(items: readonly Item[]) => ({ items, page: 1, pageSize: 
 
 type PaginationProps = Readonly<{
   label: string;
-  /** The number of the page, counted from 1. */
+  /** Counted from 1. */
   page: number;
   pageSize: number;
   total: number;

@@ -1,6 +1,5 @@
 import type { MadeWith as Made } from "#core/access/delegation.ts";
 
-/** Renders nothing if a user made the change on the pages. */
 export function MadeWith({ madeWith, verb = "Created or last changed" }: Readonly<{ madeWith: Made | null; verb?: string }>) {
   if (!madeWith) return null;
   const { kind, name, clientId, isEnded } = madeWith;

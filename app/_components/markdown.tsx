@@ -29,7 +29,7 @@ export async function Markdown({ text, context, room }: MarkdownProps) {
   return <div className="markdown" {...withHtml(html)} />;
 }
 
-/** A text gets at most half of the room that is left. All texts at once would be too many for the queue. */
+/** Renders texts one after another, because all at once would be too many for the queue. A text gets half of the remaining room. */
 function renderInTurn(room: PageRoom, text: string, context: MarkdownContext | undefined): Promise<SafeHtml | undefined> {
   const rendered = room.before.then(async () => {
     const html = await renderMarkdown(text, context);
@@ -57,7 +57,6 @@ function PlainText({ text, maxCharacters }: Readonly<{ text: string; maxCharacte
   );
 }
 
-/** For a README that is not Markdown. */
 export function PlainReadme({ text }: Readonly<{ text: string }>) {
   const isCut = text.length > PLAIN_MAX_CHARACTERS;
   return (

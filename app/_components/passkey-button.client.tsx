@@ -83,7 +83,7 @@ async function answerOf(ask: () => Promise<PasskeyOptions>) {
 const isUnanswered = (error: unknown): boolean =>
   error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name);
 
-/** Browsers mostly hide why a passkey failed, because a timeout and a refusal must look the same to a site (WebAuthn Level 3 §14.5.1). */
+/** To a site, a timeout and a refusal must look the same (WebAuthn Level 3 §14.5.1). Browsers mostly hide the cause. */
 function explain(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {

@@ -9,7 +9,7 @@ import type { SearchPalette } from "./search-palette.client.tsx";
 
 const loadPalette = () => import("./search-palette.client.tsx");
 
-/** Without scripts, this is a link to the search page. The dialog's content is loaded only on use, because the link is on every page. */
+/** Without scripts, this is a link to the search page. The content is loaded on use, because every page has this link. */
 export function SearchDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [Palette, setPalette] = useState<typeof SearchPalette>();

@@ -42,7 +42,6 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter") {
       event.preventDefault();
-      // While the search runs, the shown results belong to an earlier text.
       const { href } = (state === "found" && items[active]) || {};
       if (href) go(href);
       else if (typed.trim() !== "") go(`/search?search=${encodeURIComponent(typed.trim())}`);

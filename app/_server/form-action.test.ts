@@ -56,7 +56,7 @@ test("S113 a person who must first confirm their identity is sent to the sign-in
   });
 });
 
-test("S51 an action that is called with arguments that no page binds is refused without a server error", async () => {
+test("S51 an action refuses bound arguments that no page sends, without a server error", async () => {
   const refused = { message: { tone: "bad", text: "Repository not found" } };
   expect(await addRepoPublisherAction(null as never, "oidc", BEFORE, filled())).toMatchObject(refused);
   expect(await deleteRepoPublisherAction("x" as never, {} as never, BEFORE, filled())).toMatchObject(refused);

@@ -12,7 +12,7 @@ import { SubmittedForm } from "./submitted-form.ts";
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
   /** How many of the bound arguments are for the scope. These arguments come first. */
   argumentCount: Own["length"];
-  /** Identifies the sender, or redirects to the sign-in page. The browser sends the bound arguments back, so they may have any value. */
+  /** Identifies the sender, or redirects to the sign-in page. The browser sends the bound arguments, so any value is possible. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
 
@@ -60,7 +60,7 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
   };
 }
 
-/** The only place that translates a form's `ServiceError`. @param pageOf the page to which a user returns after proving their identity */
+/** Translates a form's `ServiceError`. @param pageOf the page to which a user returns after proving their identity */
 export async function submitForm(
   data: FormData,
   work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
@@ -134,7 +134,6 @@ export const text = (form: SubmittedForm, name: string): string => form.text(nam
 /** Keeps spaces, for passwords and keys. */
 export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
 
-/** Returns null for an empty field. */
 export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
 
 export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);
@@ -143,7 +142,7 @@ export const ticked = (form: SubmittedForm, name: string): boolean => form.isTic
 
 export const localPath = (form: SubmittedForm, name: string): string => nextPath(form.text(name));
 
-/** Returns null if the box to remove the image is ticked, such as `removeLogo` for `logo`. Undefined leaves the image unchanged. */
+/** Returns null if a box such as `removeLogo` for `logo` is ticked. Undefined leaves the image unchanged. */
 export async function image(form: SubmittedForm, name: string): Promise<Uint8Array | null | undefined> {
   const isRemoved = form.isTicked(`remove${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   return (await form.file(name)) ?? (isRemoved ? null : undefined);

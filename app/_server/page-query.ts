@@ -1,6 +1,5 @@
 export type PageQuery = Promise<Readonly<Record<string, string | string[] | undefined>>>;
 
-/** Returns the first of several values, and an empty text for none. */
 export function textOf(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }

@@ -28,7 +28,7 @@ test("a file field without a chosen file has no file", async () => {
   expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));
 });
 
-test("a field of files has the chosen files; the empty file that a browser or React sends for no choice does not count", async () => {
+test("a field of files has only the chosen files, without the empty file that stands for no choice", async () => {
   expect(await formOf([["files", new File([], "")]]).files("files")).toEqual([]);
   expect(await formOf([["files", new File([], "undefined")]]).files("files")).toEqual([]);
   expect(
@@ -56,7 +56,7 @@ test("passwords, secrets, files and React's own fields are not sent back", () =>
   expect(form.echo()).toEqual({ username: "ada", scope: ["openid", "email"] });
 });
 
-test("S138 what is sent back is read in one pass, however many names there are", () => {
+test("S138 the values to send back are read in one pass, however many names there are", () => {
   const form = formOf(Array.from({ length: 1_000 }, (_, at) => [`name${at}`, "a"]));
   const searches = vi.spyOn(FormData.prototype, "getAll");
   expect(Object.keys(form.echo())).toHaveLength(1_000);

@@ -21,7 +21,6 @@ export class SubmittedForm {
     return this.verbatim(name).trim();
   }
 
-  /** Keeps spaces, for passwords. */
   verbatim(name: string): string {
     const value = this.#data.get(name);
     return typeof value === "string" ? value : "";
@@ -39,7 +38,6 @@ export class SubmittedForm {
     return this.#data.has(name);
   }
 
-  /** Undefined when no file was chosen. */
   async file(name: string): Promise<Uint8Array | undefined> {
     const value = this.#data.get(name);
     return value instanceof File && value.size > 0 ? new Uint8Array(await value.arrayBuffer()) : undefined;
@@ -70,7 +68,7 @@ export class SubmittedForm {
 /** Browsers send an empty file for no choice. React then names the file "undefined". */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
 
-/** Browsers send each line end as CR LF. The browser also sends `lineEnd`, and any other text there could produce gigabytes (S137). */
+/** Browsers send each line end as CR LF. A long text as `lineEnd` could produce gigabytes (S137). */
 export function withLineEnd(text: string, lineEnd: unknown): string {
   return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");
 }

@@ -12,7 +12,7 @@ import { UserCodeField } from "./user-code-field.client.tsx";
 
 export const metadata: Metadata = { title: "Connect a device" };
 
-/** Looks nothing up before the user submits the code (RFC 8628 §3.3). @param searchParams `user_code` comes from a QR code (§3.3.1) */
+/** Looks nothing up before the user submits the code (RFC 8628 §3.3). @param searchParams `user_code`: of a QR code (§3.3.1) */
 export default async function ActivatePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const userCode = textOf((await searchParams).user_code);
   const path = activatePath(userCode);

@@ -9,7 +9,6 @@ type SwitchCardProps = Pick<ActionButtonProps, "action"> &
     title: string;
     description: string;
     isOn: boolean;
-    /** Null if the setting never changed. */
     changedAt: Date | null;
     sentence: string;
     /** The form's field: `1` turns the setting on, `0` off. */

@@ -29,10 +29,7 @@ const notices: Record<string, Notice> = {
   "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
 };
 
-/**
- * @param searchParams `next`: a path of ours. `reauthenticate`: the signed-in user authenticates again (S113). `with`: the provider's
- * slug.
- */
+/** @param searchParams `next`: our path. `reauthenticate`: the user authenticates again (S113). `with`: the provider's slug. */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const next = nextPath(query.next);

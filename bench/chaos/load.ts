@@ -5,7 +5,7 @@ import { db } from "#core/db.ts";
 import { recordEvents } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
 
-/** The webhook watches an ID without a repository, so that each scenario can have its own. */
+/** The webhook watches an ID without a repository, so that each scenario can have an ID of its own. */
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({

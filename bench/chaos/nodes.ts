@@ -31,7 +31,7 @@ type Options = {
   settings?: Record<string, string>;
 };
 
-/** HAProxy sends consecutive requests to different nodes. Each node has its own DATA_DIR, but the folder of repositories is shared. */
+/** HAProxy sends consecutive requests to different nodes. Nodes share the folder of repositories, but not DATA_DIR. */
 export async function runNodes({ kinds = KINDS, poolSize, directory, port, settings }: Options) {
   const programs = ["--programs", "--nodes", ...(poolSize ? ["--database"] : [])];
   execFileSync(process.execPath, ["scripts/setup.mjs", ...programs], { stdio: "inherit" });
@@ -152,7 +152,7 @@ function processesBelow(pid: number): number[] {
   return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
 }
 
-/** A killed process is a zombie once its first thread has ended, but its connections stay open until its last thread has ended. */
+/** A killed process becomes a zombie when its first thread ends. Its connections stay open until its last thread ends. */
 function isRunning(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -167,7 +167,7 @@ export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // the process ended meanwhile
 }
 
-/** Each line has the start of the wait, total time, time of the request, node, status, how the request ended, and what it was. */
+/** Start of the wait, total time, time of the request, node, status, how the request ended, method, path. */
 const FAILURE = "%Ts.%ms %Tt %Ta %s %ST %tsc %HM %HU";
 
 /** The settings in docs/operations.md, with a log of failures. A client may name its address. */

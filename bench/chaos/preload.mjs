@@ -1,5 +1,5 @@
-// NODE_OPTIONS loads this file into the service's processes before anything else. It simulates a faulty machine, with a clock that jumps
-// and malicious name servers. The service's code does not use this file.
+// Simulates a faulty machine, with a clock that jumps and malicious name servers. NODE_OPTIONS loads this file into the service's
+// processes.
 
 import dns from "node:dns/promises";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ if (clockFile) {
   read();
   setInterval(read, 100).unref();
   globalThis.Date = class extends RealDate {
-    // An own property, not only inherited: Next copies the own properties of a class that it replaces.
+    // When Next replaces a class, it copies only own properties, not inherited ones.
     static UTC = RealDate.UTC;
     static parse = RealDate.parse;
     constructor(...given) {

@@ -16,8 +16,8 @@ import { runStories } from "./stories.ts";
 import { runUpgrade } from "./upgrade.ts";
 
 /**
- * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Exits with 1 if a requirement failed. WORD is
- * `abuse`, `failover`, `nodes`, `stories`, `filesystem`, `upgrade COMMIT`, or part of a scenario's name.
+ * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Exits with 1 if a requirement failed. WORD
+ * is `abuse`, `failover`, `nodes`, `stories`, `filesystem`, `upgrade COMMIT`, or part of a scenario's name.
  */
 const scenarios: Scenario[] = [
   kills.baseline,

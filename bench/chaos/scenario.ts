@@ -26,7 +26,7 @@ type Fault = {
   after?: number;
   /** By default events are recorded directly. @returns the confirmed events */
   load?: (repoId: string) => Promise<Map<string, number>>;
-  /** @returns how many deliveries were claimed when a process was killed, and the time of the last fault if that was later */
+  /** @returns how many deliveries were claimed at the kill, and the time of the last fault (default: before the call) */
   strike(context: { service: ChaosService; receiver: Receiver; webhookId: string }): Promise<{ inFlight?: number; at?: number }>;
   check?(context: {
     service: ChaosService;

@@ -18,12 +18,11 @@ export type ChaosService = {
   /** Undefined while the embedded database is down. */
   databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** Shifts the clock of the service's processes. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };
 
-/** @param more gets the directory of the service's files, and returns further settings @param database replaces the embedded one */
+/** @param more returns further settings for a directory of the service's files @param database replaces the embedded one */
 export async function startChaosService(
   more: (directory: string) => Record<string, string> = () => ({}),
   database: { DATABASE_URL?: string; DATABASE_OWNER_URL?: string; SECRET_KEY?: string } = {},

@@ -11,13 +11,13 @@ export type Report = { kills: Kill[]; failures: string; output: string };
 export const KILL_FILE = "kill";
 export const REPORT_FILE = "report.json";
 
-/** In each of these stories, a later request needs what an earlier one did, so state in one process's memory would show as a failure. */
+/** In these stories, later requests depend on earlier ones, so state in one process's memory would cause failures. */
 const STORIES = [
   ...["sign-in", "consent", "device", "second-step", "organizations", "organization-life"],
   ...["webhooks", "relay", "jobs", "spaces", "hub", "repo-editing"],
 ];
 
-/** `npm run chaos -- stories [kills] [NAME…]`: with `kills`, a web process is killed every 20 seconds, and failed stories are repeated. */
+/** `npm run chaos -- stories [kills] [NAME…]`: `kills` kills a web process every 20 seconds, and repeats failed stories. */
 export async function runStories(words: string[]): Promise<number> {
   execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--git", "--jobs", "--browser"], { stdio: "inherit" });
   const records = mkdtempSync(join(tmpdir(), "keyhook-stories-"));
@@ -46,10 +46,10 @@ export async function runStories(words: string[]): Promise<number> {
   return isPassed ? 0 : 1;
 }
 
-/** HAProxy takes a dead node out of use after three checks, one a second, and ends the requests that it still tries to send there. */
+/** HAProxy notices a dead node after three checks, one a second. It then ends the requests that wait for the node. */
 const NOTICED_MS = 4_000;
 
-/** A person must read why an attempt failed: HAProxy may close a connection without a line in its log. */
+/** Prints why an attempt failed for a person to judge, because HAProxy may close a connection without logging it. */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to + NOTICED_MS && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);
@@ -80,7 +80,9 @@ function judge(attempts: Attempt[], { kills, failures, output }: Report): boolea
 
 type Span = { from: number; to: number };
 
-/** S at the start of the state: the service ended the request. D: the node was down. Stories also stop Spaces, which ends requests. */
+/**
+ * The state starts with S if the service ended the request, and with D if the node was down. A stopped Space ends requests too.
+ */
 function readFailure(line: string): Span & { line: string; isByService: boolean } {
   const [seconds, total, active, , , state = "", , path = ""] = line.split(" ");
   const to = Number(seconds) * 1_000 + Number(total);

@@ -28,7 +28,7 @@ export type Failure = {
 };
 
 type Options = {
-  /** Which failures are allowed. By default, only those outside of the requests whose responses are examined. */
+  /** The failures that are allowed. Default: those with `isThrown`. */
   mayFail?: (failure: Failure) => boolean;
   actions?: Record<string, () => Promise<void>>;
 };

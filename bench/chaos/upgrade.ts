@@ -24,8 +24,8 @@ const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
 
 /**
- * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load, and then goes back unless there is a migration.
- * Without `newRoot`, it copies bench/chaos into a checkout of the old version, and runs the copy there with the path of this checkout.
+ * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load. Then it goes back, unless there is a
+ * migration. Without `newRoot`, bench/chaos is copied to a checkout of the old version. The copy gets this checkout's path.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");
@@ -177,7 +177,7 @@ async function countRows(url: string): Promise<Map<string, number>> {
   return counts;
 }
 
-/** Acts as a load balancer. A connection that a web process does not accept goes to another one. */
+/** Acts as a load balancer. A connection that a web process does not accept goes to another web process. */
 async function startBalancer(port: number) {
   const targets: number[] = [];
   let turn = 0;

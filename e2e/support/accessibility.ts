@@ -120,7 +120,7 @@ async function findColorViolations(page: Page): Promise<Found[]> {
 
 type Looked = { looks: Map<string, HTMLElement[]> };
 
-/** Runs in the page. @returns the looks */
+/** Runs in the page. */
 function readLooks(): string[] {
   const behind = new Map<Element | null, string>([[null, ""]]);
   const backgroundOf = (element: Element | null): string => {

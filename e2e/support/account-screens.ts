@@ -54,7 +54,7 @@ export const accountScreens: Screen[] = [
       await go(page, "/organizations/tidepool/members");
       await page.getByLabel("E-mail").fill(newcomer.email);
       await page.getByRole("button", { name: "Create invitation" }).click();
-      // Each new invitation replaces the invitation of the previous screen, so the link in an email may be out of date.
+      // Each invitation replaces the invitation of the previous screen, so the link in an email may be out of date.
       const link = (await page.getByText(/\/invitations\/[\w-]+$/).textContent()) ?? "";
       await enterAgain(page, newcomer);
       await go(page, link);
@@ -77,7 +77,6 @@ async function refuseSignIn(page: Page): Promise<void> {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/Incorrect/);
 }
 
-/** @returns the email address */
 async function signUp(page: Page): Promise<string> {
   const username = `n${randomBytes(5).toString("hex")}`;
   const email = `${username}@example.test`;

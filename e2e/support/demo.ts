@@ -14,7 +14,6 @@ export type Demo = {
   /** The service trusts these certificates: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
   certificates: { sample: string; other: string };
   password: string;
-  /** The organizations by handle. */
   organizations: Record<string, { id: string }>;
   deviceClientId: string;
   exchangeApp: { clientId: string; clientSecret: string };
@@ -84,7 +83,6 @@ export async function startFreshService(): Promise<FreshService> {
   };
 }
 
-/** Clears the developer's own settings. */
 export function freshEnvironment(port: number, directory: string) {
   const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
   // The limit is raised, because stories keep the service busy and all their users share an IP address.
@@ -96,7 +94,6 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const START_MS = 240_000;
 
 type Run = {
-  /** The path of the script from the root of the project. */
   script: string;
   environment: Record<string, string>;
   log: string;

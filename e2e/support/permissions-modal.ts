@@ -1,12 +1,12 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** Moves the mouse to a button that is covered until the mouse has been on the card for a moment (S25). */
+/** Moves the mouse to a button. The button stays covered until the mouse has been on the card for a moment (S25). */
 export async function underMouse(button: Locator): Promise<Locator> {
   await button.hover({ force: true });
   return button;
 }
 
-/** Presses a button as the second press of a double click on another site would, and more. */
+/** Presses a button three times immediately after the mouse has arrived, as a double click on another site may do. */
 export async function pressOnArrival(page: Page, button: Locator): Promise<void> {
   await button.scrollIntoViewIfNeeded();
   const box = await button.boundingBox();
@@ -16,7 +16,6 @@ export async function pressOnArrival(page: Page, button: Locator): Promise<void>
   await page.mouse.dblclick(x, y);
 }
 
-/** The permissions modal, on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;

@@ -7,7 +7,6 @@ import type { Person } from "./sign-in-page.ts";
 export class Repository {
   readonly #demo: Demo;
   readonly #token: string;
-  /** `owner/name` */
   readonly fullName: string;
   readonly type: RepoType;
 
@@ -41,7 +40,6 @@ export class Repository {
     return `/api/${this.type}s/${this.fullName}`;
   }
 
-  /** @returns the commit */
   async commit(files: Record<string, string | Buffer>, summary = "Add files", branch = "main"): Promise<string> {
     const lines = [
       { key: "header", value: { summary } },

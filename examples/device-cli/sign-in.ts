@@ -43,7 +43,7 @@ Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
   console.log(`Organizations: ${organizations.map(({ name, roleInOrg }) => `${name} (${roleInOrg})`).join(", ") || "none"}`);
 }
 
-/** `fetch` throws a TypeError when the connection is lost. The device then asks again, at half the pace (RFC 8628, section 3.5). */
+/** A lost connection makes `fetch` throw a TypeError. The device then asks again, at half the pace (RFC 8628, section 3.5). */
 async function poll(config: client.Configuration, device: client.DeviceAuthorizationResponse) {
   const signal = AbortSignal.timeout(device.expires_in * 1000);
   for (let interval = device.interval ?? 5; ; interval *= 2) {

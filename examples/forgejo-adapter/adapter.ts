@@ -82,7 +82,7 @@ async function post(settings: Settings, path: string, type: string, body: unknow
   }
 }
 
-/** Reports all repositories, because no webhook says that one was renamed or made private. The service records the differences as events. */
+/** Reports all repositories, because no webhook reports a new name or visibility. The service records changes as events. */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {
     const response = await fetch(`${settings.forgeUrl}/api/v1/repos/search?limit=50&page=${page}`, {

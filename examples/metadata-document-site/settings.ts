@@ -34,7 +34,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-// The default is not `localhost`, where the service runs in a demo, because browsers share cookies between the ports of a host.
+// Browsers share cookies between the ports of a host. In a demo the service runs on `localhost`, so the default differs.
 export function siteHost(environment: NodeJS.ProcessEnv): string {
   return environment.SITE_HOST ?? "127.0.0.1";
 }

@@ -1,4 +1,4 @@
-/** A nightly job that exchanges each member's email address for a token, and shows what the token may and may not do. */
+/** A nightly job that exchanges each member's email address for a token. It shows what the token may and may not do. */
 const { ISSUER = "http://localhost:3000", CLIENT_ID = "", CLIENT_SECRET = "", ORG = "tidepool" } = process.env;
 const credentials = `Basic ${Buffer.from(`${encodeURIComponent(CLIENT_ID)}:${encodeURIComponent(CLIENT_SECRET)}`).toString("base64")}`;
 

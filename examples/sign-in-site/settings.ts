@@ -3,7 +3,6 @@ export type Settings = {
   /** For example `https://keyhook.example.com`. */
   issuer: URL;
   issuerName: string;
-  /** The form offers these organizations. */
   knownOrganizations: { id: string; name: string }[];
   serverSide?: { port: number; clientId: string; clientSecret: string };
   inBrowser?: { port: number; clientId: string };

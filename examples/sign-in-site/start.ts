@@ -3,7 +3,7 @@ import { inBrowserSite } from "./in-browser/site.ts";
 import { serverSideSite } from "./server-side/site.ts";
 import { readSettings } from "./settings.ts";
 
-// The host is not `localhost`, where the service runs in a demo, because browsers share cookies between the ports of a host.
+// Browsers share cookies between the ports of a host. In a demo the service runs on `localhost`, so this host differs.
 const HOST = "127.0.0.1";
 
 const settings = readSettings(process.env);

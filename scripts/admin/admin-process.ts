@@ -6,10 +6,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 export type AdminRequest = { id: number; args: string[] };
 export type AdminResponse = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
-/**
- * Runs many commands in one child process, because loading the service takes far longer than most commands. The child ends with this
- * process.
- */
+/** One child process for many commands, because loading the service takes long. The child ends with this process. */
 export class AdminProcess {
   readonly #environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;

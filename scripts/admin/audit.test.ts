@@ -34,7 +34,7 @@ const verify = async (values: object = {}) => {
 };
 
 describe("admin audit", () => {
-  test("list and export have the entries of the installation or of one organization; the export is recorded", async () => {
+  test("list and export have the entries of the installation or of one organization, and the export is recorded", async () => {
     const { text } = await auditList.run({ q: "type:organization.create", org: org.name });
     expect(text).toMatch(
       new RegExp(`^\\S+Z\\t[0-9a-f]{24}\\torganization.create\\t\\S+\\t${person.username} created the organization ${org.name}$`),

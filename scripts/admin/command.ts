@@ -21,7 +21,6 @@ type Values<O extends Options> = {
     : boolean;
 };
 
-/** `json` for programs, `text` for people. */
 export type Outcome = {
   json: Record<string, unknown>;
   text: string;

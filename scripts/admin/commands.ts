@@ -2,7 +2,7 @@ import type { Command } from "./command.ts";
 
 type Commands = readonly Command[];
 
-/** The commands in the order of the help text. A module is loaded only when needed, because all together load most of the service. */
+/** In the order of the help text. Modules are loaded when needed, because all together load most of the service. */
 const modules: Readonly<Record<string, () => Promise<Commands>>> = {
   user: async () => (await import("./user.ts")).userCommands,
   org: async () => (await import("./org.ts")).orgCommands,

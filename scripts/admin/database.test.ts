@@ -48,7 +48,7 @@ const TABLES =
 const COPYING =
   "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
 
-it("moves an embedded database to another server despite interruptions, and the service continues there", async () => {
+it("the command moves an embedded database to another server despite interruptions, where the service continues", async () => {
   const admin = adminWith();
   const made = await admin.run([
     ..."user create --username mara --email mara@example.test --operator --password".split(" "),
@@ -93,7 +93,7 @@ it("moves an embedded database to another server despite interruptions, and the 
   expect(existsSync(join(DATA_DIR, "database-moved"))).toBe(true);
 });
 
-it("names the URL in the error if it cannot be used", async () => {
+it("the error names a URL that cannot be used", async () => {
   for (const [to, message] of [
     ["mysql://db.example.com/keyhook", "--to must be a URL such as postgres://"],
     ["postgres://db.example.com", "--to must be a URL such as postgres://"],

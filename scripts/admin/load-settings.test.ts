@@ -8,7 +8,7 @@ import { childEnvironment } from "#core/env.ts";
 const OTHER_USER = 65_534;
 
 test.runIf(process.getuid?.() === 0).each([["doctor"], ["backup", "list", "--from", "/nowhere"], ["user", "list"]])(
-  "root is refused, and creates no files in another user's DATA_DIR, which the service could not use: %s",
+  "root is refused in another user's DATA_DIR, where the service could not use root's files: %s",
   (...args) => {
     const directory = mkdtempSync(join(tmpdir(), "keyhook-data-"));
     try {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { env, loadSettingsFile, SettingsError } from "#core/env.ts";
 
-/** Refuses root if DATA_DIR belongs to another user, who could not use the files that the command creates. @throws {SettingsError} */
+/** Refuses root if DATA_DIR belongs to another user, who could not use root's files. @throws {SettingsError} */
 export function loadSettings(): void {
   loadSettingsFile();
   const { DATA_DIR } = env();

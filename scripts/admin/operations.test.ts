@@ -4,7 +4,7 @@ import { db } from "#core/db.ts";
 import { sealMail } from "#core/mail/kept-mail.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
-test("an inference provider is added, listed and removed; its key is never printed, and is encrypted in the database", async () => {
+test("an inference provider is added, listed and removed, and its key is stored encrypted and never printed", async () => {
   const key = "sk-a-key-of-the-operators-9876";
   const models = ["--model", "tide/small=upstream/tide", "--model", "plain"];
   const added = await admin(

@@ -7,7 +7,6 @@ export function splitWords(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
 
-/** `-` reads the secret from standard input. */
 export async function readSecret(value: string): Promise<string> {
   if (value !== "-") return value;
   return (await text(process.stdin)).replace(/\r?\n$/, "");

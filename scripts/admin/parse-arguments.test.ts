@@ -70,7 +70,7 @@ describe("a command's file is loaded by the command's name", () => {
   });
 
   test.each([[], ["--help"], ["user"], ["--json", "user", "create"], ["constructor"], ["user", "delete"]].map((argv) => [argv]))(
-    "and all files are loaded for %j",
+    "all files are loaded for %j",
     async (argv) => {
       expect(await loadCommands(argv)).toHaveLength(commands.length);
     },

@@ -27,7 +27,7 @@ test("each data directory has its own password, which is kept when the database 
   expect(notes.made).toMatchObject({ password, people: {}, organizations: {}, members: {}, apps: {}, repos: {}, webhooks: {} });
 });
 
-test("data that notes of an earlier version lack is added", () => {
+test("notes of an earlier version get the data that they lack", () => {
   writeFileSync(join(directory, "demo.json"), JSON.stringify({ password: "a password", people: { mara: true } }));
   expect(new Notes(directory).made).toMatchObject({ password: "a password", people: { mara: true }, repos: {} });
 });

@@ -5,7 +5,7 @@ export type SampleRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** The owner, unless the owner is an organization. */
+  /** The user who creates the repository. */
   maker: string;
   isPrivate?: boolean;
   sdk?: string;

@@ -61,7 +61,7 @@ it("the sample webhooks, and the Space that receives one of them, are created on
   expect(repos).toMatchObject([{ type: "space", fullName: "mara/post-box", headSha: expect.any(String) }]);
 });
 
-it("the history has a month of deliveries by the service's own rules, and the chain of the audit log is valid", async () => {
+it("the history has a month of deliveries by the service's own rules, and a valid chain of the audit log", async () => {
   const mara = { username: "mara" };
   await db().user.updateMany({ where: mara, data: { email: "mara@elsewhere.test" } });
   await expect(seedHistory()).rejects.toThrow("does not have the samples' people");

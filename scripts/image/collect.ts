@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { traceFiles } from "./trace.ts";
 
-/** `node scripts/image/collect.ts DIR` copies what the service needs at run time from this built checkout to DIR (decision 101). */
+/** `node scripts/image/collect.ts DIR` copies what the service needs at run time from this checkout to DIR (decision 101). */
 const ROOT = resolve(import.meta.dirname, "../..");
 
 const OWN = [

@@ -12,9 +12,7 @@ type Locked = {
 
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
-/**
- * Returns packages as `name@version`. Unlike `npm sbom --omit dev`, the result includes packages that development dependencies also use.
- */
+/** Returns `name@version`. `npm sbom --omit dev` would omit packages that development dependencies also use. */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {
   const found = new Set<string>(["", ...WORKSPACES]);
   for (const path of found) {

@@ -4,8 +4,8 @@ import { parseEnv } from "node:util";
 import { shippedPackages } from "./shipped-packages.ts";
 
 /**
- * `npm sbom --sbom-format cyclonedx | node scripts/image/write-sbom.ts SYSTEM APP` prints the CycloneDX document of the image: npm
- * packages in node_modules of APP or bundled into the pages, and Debian packages of SYSTEM.
+ * `npm sbom --sbom-format cyclonedx | node scripts/image/write-sbom.ts SYSTEM APP` prints the CycloneDX document of the image. It
+ * lists the npm packages of APP and of the pages, and the Debian packages of SYSTEM.
  */
 type Component = { "bom-ref": string; type: string; name: string; version: string; purl?: string };
 type Document = {

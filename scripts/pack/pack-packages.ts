@@ -186,7 +186,6 @@ function rewriteImports(path: string): void {
   );
 }
 
-/** Turns `./src/index.ts` into `./dist/index.js`, as in package.json. */
 function compiledPath(path: string, extension: ".js" | ".d.ts"): string {
   return `./dist/${relative("src", path).replace(/\.ts$/, extension)}`;
 }

@@ -91,7 +91,7 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
   }, 60_000);
 });
 
-it("runs on each installed Node", () => {
+it("the packages run on each installed Node", () => {
   writeFileSync(
     join(folder, "use.js"),
     `import { createClient, ApiError } from "@keyhook/sdk";
@@ -107,7 +107,7 @@ it("runs on each installed Node", () => {
   }
 });
 
-it("has types that compile with the module resolution of bundlers and with that of Node", {
+it("the packages have types that compile with the module resolution of bundlers and of Node", {
   timeout: 60_000,
 }, () => {
   writeFileSync(

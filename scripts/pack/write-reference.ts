@@ -6,7 +6,7 @@ const SDK = join(ROOT, "packages/sdk");
 /** app/docs/sdk/reference/read-reference.ts reads this folder. */
 const OUT = join(ROOT, "build/sdk-reference");
 
-/** TypeDoc's own pages would need scripts that the CSP blocks. TypeDoc runs with TypeScript 6, because TypeScript 7 lacks an API that it needs. */
+/** TypeDoc's own pages need scripts, which the CSP blocks. TypeDoc needs an API of TypeScript 6 that TypeScript 7 lacks. */
 export function writeReference(): string {
   mkdirSync(join(ROOT, "build"), { recursive: true });
   const work = mkdtempSync(join(ROOT, "build/.reference-"));

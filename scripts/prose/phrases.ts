@@ -1,8 +1,8 @@
 type Row = readonly [pattern: RegExp, say: string, example: string];
 
 /**
- * The phrases of decision 086, grouped by the reason, each with the words to use instead and a sentence that its pattern finds. A space
- * stands for any white space, and case does not matter. Add a phrase only if its pattern finds no correct sentence.
+ * The phrases of decision 086, grouped by the reason. Each has the words to use instead, and a sentence that its pattern finds. A
+ * space stands for any white space, and case does not matter. Add a phrase only if its pattern finds no correct sentence.
  */
 const reasons: Readonly<Record<string, readonly Row[]>> = {
   "a negation in the wrong place": [

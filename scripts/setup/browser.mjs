@@ -5,7 +5,7 @@ import { aptInstaller } from "./programs.mjs";
 import { run, SetupFailed, works } from "./run.mjs";
 
 /**
- * Tries CHROMIUM_PATH, then the machine's own Chromium, then Playwright's downloads. The headless shell comes first, because the whole
+ * Tries CHROMIUM_PATH, then the machine's own Chromium, then Playwright's downloads. The headless shell comes first: the whole
  * browser renders an invisible window, which takes half a core.
  * @returns {string | undefined} the path of the browser's program
  */

@@ -50,7 +50,7 @@ const pages = {
   isSource: (path) => !/(^|\/)(node_modules|testing)$|\.test\.tsx?$|^core\/generated\/\./.test(path),
 };
 
-/** The IDs of forms depend on this key, so builds of the same sources have the same key (docs/decisions/104). It is not used at run time. */
+/** The IDs of forms depend on this key, which is the same for the same sources (decision 104). It is not used at run time. */
 export function buildPages(step) {
   return once(step, pages, "building the pages (next build)", async (sources) => {
     const NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(sources, "hex").toString("base64");

@@ -112,7 +112,7 @@ describe("compose.yaml", () => {
       expect(compose.services[kind].command).toEqual(["node", "supervisor.ts", "--only", kind]);
   });
 
-  it("S116 gives the database owner's password only to migrations and the operator's command, not to processes that answer requests", () => {
+  it("S116 gives the database owner's password only to migrations and the operator's command", () => {
     for (const [name, { environment }] of ours) {
       // The variable is set but empty, because otherwise `env_file` would supply it.
       expect(environment.POSTGRES_PASSWORD).toBe("");

@@ -39,7 +39,7 @@ test("each running step has one line with its progress and time, below the lines
   expect(shown().at(-1)).toBe("✓  stories  12 passed  1 min 1 s");
 });
 
-test("a line never wraps, and a step's failure is the report of failures in its output", () => {
+test("a line never wraps, and a failed step shows the report of failures from its output", () => {
   const { out, shown } = terminal(20);
   const progress = new Progress(out);
   const step = progress.begin("a step with a long title");

@@ -16,7 +16,7 @@ test.each([
   expect(tallyOf("a tool", status, counted)).toEqual(tally);
 });
 
-test("a failed test, a file that did not load and a failed story are each listed with the start of the reason", () => {
+test("each failed test, each failed story and each file that did not load is listed with its reason", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-results-"));
   const report = (name: string, value: object) => {
     writeFileSync(join(folder, name), JSON.stringify(value));

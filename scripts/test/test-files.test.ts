@@ -23,7 +23,7 @@ test.each([
   ["api/routes/webhooks/webhooks.ts", "api/webhooks.test.ts"], // is named after its folder
   ["core/webhooks/manage/a-new-file.ts", "core/webhooks/manage/manage-webhooks.test.ts"], // is in the same folder
   ["api/repos.test.ts", "api/repos.test.ts"],
-])("near %s is %s, and most tests are not", (changed, test) => {
+])("the tests near %s include %s, and exclude most tests", (changed, test) => {
   const near = testFilesNear([changed]);
   expect(near).toContain(test);
   expect(near.length).toBeLessThan(20);

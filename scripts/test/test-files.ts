@@ -14,7 +14,7 @@ const DATABASE = /^core\/(db\.ts|postgres\/|testing\/)/;
 const OWN_PROCESS =
   /node:(child_process|worker_threads|cluster)|from "(recheck|typescript\/unstable\/sync)"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
 
-/** Vitest's own graph has the imports too, but only after it has compiled everything. */
+/** Vitest's own graph has the imports too, but only after Vitest has compiled everything. */
 export function kindOf(file: string): TestKind {
   const reached = filesReached(file);
   if (reached.has(SHARED_SERVICE)) return "process";
@@ -31,7 +31,7 @@ export function testFiles(): Record<TestKind, string[]> {
 /** A module with more imports than this only assembles other modules. */
 const NEAR_IMPORTS_MAX = 12;
 
-/** A near file imports a changed file, is in the changed file's folder, or is named after the file or the folder. */
+/** A near file imports a changed file, is in its folder, or is named after the file or the folder. */
 export function testFilesNear(changed: readonly string[]): string[] {
   const isBeside = (test: string, path: string) => {
     const folder = dirname(path);
@@ -48,14 +48,14 @@ export function testFilesNear(changed: readonly string[]): string[] {
     });
 }
 
-/** The result includes the file itself. Imports of files for which `goesOn` is false are not followed. */
-function filesReached(file: string, goesOn: (path: string) => boolean = () => true): ReadonlySet<string> {
+/** The result includes the file itself. Imports of a file are followed only if `isFollowed` is true for the file. */
+function filesReached(file: string, isFollowed: (path: string) => boolean = () => true): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const left = [file]; left.length > 0; ) {
     const path = left.pop() as string;
     if (reached.has(path)) continue;
     reached.add(path);
-    if (goesOn(path)) left.push(...sourceOf(path).imports);
+    if (isFollowed(path)) left.push(...sourceOf(path).imports);
   }
   return reached;
 }

@@ -12,7 +12,6 @@ const HEADER_MAX_BYTES = 512 * 1024;
 const LINE_VALUES_MAX = 1_000;
 /** Empty lines count, because splitting them costs far more than sending them. */
 const LINES_MAX = 2 * OPERATIONS_MAX;
-/** After this time without data, the sender counts as disconnected. */
 const SILENCE_MAX_MS = 60_000;
 /** How long a sender slower than 64 KiB per second may keep a slot for which others wait. */
 const CONTENDED_GRACE_MS = 60_000;

@@ -48,7 +48,7 @@ export const fileRoutes = [
   defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
 ];
 
-/** These routes do not use `defineRoute`, because their URLs are outside the API and a page's cookie is enough to read. */
+/** These URLs are outside the API, and a page's cookie is enough to read. Therefore `defineRoute` does not fit. */
 function defineFileRoute(segment: "resolve" | "raw", operationId: string, summary: string): Route {
   const operation = { operationId, action: "repo.read_content", actor: "anyone", summary } as const;
   return (api) => {
@@ -112,7 +112,7 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   return c.body(body, status, all);
 }
 
-/** Accepts a page's cookie, because these routes only read. `SameSite=Lax` and CORS keep other sites from reading with the cookie (S53). */
+/** Accepts a page's cookie for these reads. `SameSite=Lax` and CORS keep other sites from reading with the cookie (S53). */
 async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
   const session = token ? await findSiteSession(token) : undefined;

@@ -6,7 +6,6 @@ import { discussionWebUrl } from "#core/hub/discussions/record-discussion-event.
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 
-/** Text that is not a number matches no discussion. */
 export function discussionName(repo: RepoName, num: string): DiscussionName {
   return { repo, num: /^\d{1,10}$/.test(num) ? Number(num) : Number.NaN };
 }

@@ -32,7 +32,7 @@ import { discussionJson, discussionName, eventJson } from "./discussion-json.ts"
 
 const PAGE_SIZE = 50;
 const EVENTS_ON_A_PAGE = 500;
-/** After this time, and for callers who may not read the content, `filesWithConflicts` is null (S135, S137). Clients need the field. */
+/** After this time, and for users who may not read the content, `filesWithConflicts` is null (S135, S137). */
 const CONFLICTS_MAX_MS = 2_000;
 
 const page = z.coerce.number().int().min(0).max(100_000).default(0);

@@ -45,7 +45,7 @@ test("anybody can clone public repositories, and nobody pushes without credentia
   });
 });
 
-test("S136 without credentials, private and missing repositories get the same 401", async () => {
+test("S136 private and missing repositories get the same 401 without credentials", async () => {
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const [secret, none, nobody] = await Promise.all([
       infoRefs(`/${hidden.fullName}`, service),
@@ -58,7 +58,7 @@ test("S136 without credentials, private and missing repositories get the same 40
   }
 });
 
-test("S136 with another user's credentials, a private repository looks nonexistent", async () => {
+test("S136 a private repository looks nonexistent with another user's credentials", async () => {
   const headers = basic(await tokenOf(eve, "manage-repos", "write-repos", "read-repos", "write-discussions"));
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const secret = await infoRefs(`/${hidden.fullName}`, service, headers);
@@ -75,7 +75,7 @@ test("S136 with another user's credentials, a private repository looks nonexiste
   }
 });
 
-test("the owner of a private repository clones it, with the token as the password under any name, or as a bearer token", async () => {
+test("the owner clones a private repository with the token as a bearer token, or as the password under any name", async () => {
   const token = await tokenOf(ada, "read-repos");
   for (const user of ["hf_user", "x", ada.username, "%40"]) {
     const into = await emptyFolder();
@@ -110,7 +110,7 @@ describe("invalid credentials", () => {
   });
 });
 
-test("S137 a token that may only read does not push, and git says what is missing", async () => {
+test("S137 git reports the missing scope if a token that may only read is used for a push", async () => {
   const copy = await workingCopy();
   const before = (await eventsOf(open)).length;
   const refused = await git(copy, ["push", "--force", urlOf(open, await tokenOf(ada, "read-repos")), "HEAD:refs/heads/side"]);
@@ -127,7 +127,7 @@ test("a user who may see a repository but not write to it cannot push, regardles
   expect(refused.err).toContain("403");
 });
 
-test("in an organization, members with the role write push, and contributors only to their own repositories", async () => {
+test("in an organization, members with the role write can push, and contributors only to their own repositories", async () => {
   const members = { read: await signedInPerson("r"), contributor: await signedInPerson("c"), write: await signedInPerson("w") };
   const org = await organizationOf(
     ada,
@@ -158,7 +158,7 @@ test("only users with access can clone a gated repository", async () => {
   expect((await infoRefs(`/${gated.fullName}`, "git-upload-pack", basic(await tokenOf(eve, "read-repos")))).status).toBe(403);
 });
 
-test("a platform's repositories are neither cloned nor pushed to here", async () => {
+test("git cannot clone a platform's repository or push to it", async () => {
   const elsewhere = await someRepo(ada);
   await db().repo.update({ where: { id: elsewhere.id }, data: { platformId: newId(), externalId: newId() } });
   const token = await tokenOf(ada);

@@ -151,8 +151,8 @@ async function expectUntouched(): Promise<void> {
   await fsck(repo);
 }
 
-describe("an invalid pack is refused:", () => {
-  test("half of one", async () => {
+describe("an invalid pack is refused", () => {
+  test("if its second half is missing", async () => {
     const { sha, pack } = await packOf({ "a.bin": Buffer.alloc(50_000, "tide") });
     const body = pushBody([command("refs/heads/side", sha)], pack.subarray(0, pack.length / 2));
     const answer = await send({ body });
@@ -161,7 +161,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("half of one, from a client that disconnects", async () => {
+  test("if its client disconnects in the middle", async () => {
     const { sha, pack } = await packOf({
       "a.bin": randomBytes(60_000),
     });
@@ -172,11 +172,11 @@ describe("an invalid pack is refused:", () => {
   });
 
   test.each([
-    ["garbage", Buffer.from("this is no pack".repeat(100))],
-    ["nothing", Buffer.alloc(0)],
-    ["an empty one", packWith()],
-    ["one with a wrong trailer", Buffer.concat([packWith().subarray(0, 12), Buffer.alloc(20)])],
-    ["one that says that it has four thousand million objects", Buffer.from("PACK\0\0\0\x02\xff\xff\xff\xff", "latin1")],
+    ["if it is garbage", Buffer.from("this is no pack".repeat(100))],
+    ["if it has no bytes", Buffer.alloc(0)],
+    ["if it has no objects", packWith()],
+    ["if its trailer is wrong", Buffer.concat([packWith().subarray(0, 12), Buffer.alloc(20)])],
+    ["if it claims four thousand million objects", Buffer.from("PACK\0\0\0\x02\xff\xff\xff\xff", "latin1")],
   ])("%s", async (_, pack) => {
     const answer = await send({ body: pushBody([command("refs/heads/side", "1".repeat(40))], pack) });
     expect(answer.status).toBe(200);
@@ -184,7 +184,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("one without the objects that its commit needs", async () => {
+  test("if it lacks objects that its commit needs", async () => {
     const copy = await workingCopy({ "unsent.txt": "not sent" });
     const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
     const raw = Buffer.from(`${await mustGit(copy, ["cat-file", "commit", sha])}\n`);
@@ -195,7 +195,7 @@ describe("an invalid pack is refused:", () => {
     await expectUntouched();
   });
 
-  test("one with a file named .. or .git", async () => {
+  test("if it has a file named .. or .git", async () => {
     for (const name of ["..", ".git"]) {
       const copy = await workingCopy();
       const blob = await mustGit(copy, ["hash-object", "-w", "README.md"]);
@@ -287,7 +287,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  /** Blocks the check of storage, which is the last one, until `change` is done. */
+  /** Blocks the last check, which is that of storage, until `change` is done. */
   const sendWhileChecked = async (options: Parameters<typeof send>[0], change: () => Promise<unknown>) => {
     const blocker = await pool().connect();
     onTestFinished(() => blocker.release(true));
@@ -312,7 +312,7 @@ describe("S135 a push is refused if its user lost the right meanwhile:", () => {
     await expectUntouched();
   });
 
-  test("because the token was revoked while the pack was checked; no storage stays reserved", async () => {
+  test("because the token was revoked while the pack was checked, and no storage stays reserved", async () => {
     const own = await tokenOf(ada);
     const headers = { authorization: `Basic ${Buffer.from(`x:${own}`).toString("base64")}` };
     const answer = await sendWhileChecked({ body: await half(), headers }, () =>
@@ -430,7 +430,7 @@ describe("a push that exceeds the limits", () => {
 });
 
 describe("a fetch", () => {
-  test("of a tree with ten billion paths ends, and a filter that would visit every path is refused", async () => {
+  test("ends for a tree with ten billion paths, and is refused with a filter that would visit every path", async () => {
     const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
     const into = await emptyFolder();
     const blob = hash("sha1", "blob 1\0x");
@@ -444,7 +444,7 @@ describe("a fetch", () => {
     await expect.poll(placesTaken).toBe(0);
   });
 
-  test("with a compressed request of a hundred megabytes gets a response and releases its slot", async () => {
+  test("gets a response to a compressed request of a hundred megabytes, and releases its slot", async () => {
     const path = `/${repo.fullName}/git-upload-pack`;
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, "0009done\n"));
     const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
@@ -475,7 +475,7 @@ describe("names", () => {
     expect([400, 401, 404]).toContain(answer.status);
   });
 
-  test("S137 of refs may contain characters of the shell, which have no effect", async () => {
+  test("S137 a ref's name may contain characters of the shell, which have no effect", async () => {
     const names = [
       "$(touch$IFS.x)",
       ";touch",
@@ -509,7 +509,7 @@ describe("names", () => {
     await fsck(repo);
   });
 
-  test("S137 of refs that git does not allow are refused one by one", async () => {
+  test("S137 each ref whose name git does not allow is refused separately", async () => {
     const bad = [
       "a b",
       "a..b",
@@ -542,7 +542,7 @@ describe("names", () => {
     await expectUntouched();
   });
 
-  test("S51 of refs that are not UTF-8 are refused", async () => {
+  test("S51 a ref's name that is not UTF-8 is refused", async () => {
     const line = Buffer.concat([
       Buffer.from(`${ZERO} ${head} refs/heads/`),
       Buffer.from([0xff, 0xfe]),
@@ -560,12 +560,12 @@ describe("a request that git would not send", () => {
     ["no length", () => ({ body: Buffer.from("zzzz") })],
     ["an impossible length", () => ({ body: Buffer.from("0003") })],
     ["a length that does not match", () => ({ body: Buffer.from("00ffabc") })],
-    ["a line that is no command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
+    ["a line that is not a command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
     ["a signed push", () => ({ body: Buffer.concat([pktLine("push-cert\0x"), Buffer.from("0000")]) })],
-    ["a longer hash", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
+    ["a hash of 64 digits", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
     ["the same ref twice", () => ({ body: pushBody([good(), good()]) })],
-    ["another type", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
-    ["another encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
+    ["the Content-Type text/plain", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
+    ["an unknown Content-Encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
   ])("S51 is refused if it has %s", async (_, sent) => {
     expect((await send(sent())).status).toBe(400);
     await expectUntouched();
@@ -602,7 +602,7 @@ describe("a request that git would not send", () => {
     await expectUntouched();
   });
 
-  test("S137 lists of commands that do not end use only their account's share of the memory for bodies", async () => {
+  test("S137 endless lists of commands use only their account's share of the memory for bodies", async () => {
     const beginning = Buffer.from(pktLine(`shallow ${head}`).toString().repeat(75_000));
     const refused: (number | undefined)[] = [];
     const begun: ClientRequest[] = [];
@@ -622,7 +622,7 @@ describe("a request that git would not send", () => {
     await expect.poll(() => bodyBudget.takenBytes).toBe(0);
   });
 
-  test("S137 a new ref in a repository with the maximum number of refs is refused with a reason; a ref can still be deleted", async () => {
+  test("S137 a repository with the maximum number of refs refuses a new ref, but lets a ref be deleted", async () => {
     const path = await openRepository(repo);
     const name = (index: number) => `refs/tags/${"x".repeat(200)}/${"y".repeat(190)}${String(index).padStart(6, "0")}`;
     const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
@@ -645,7 +645,7 @@ describe("a request that git would not send", () => {
     await expectUntouched();
   });
 
-  test("a push that requests no report is still recorded; a push without a side band gets its report", async () => {
+  test("a push without a report is recorded, and a push without a side band gets its report", async () => {
     await send({ body: pushBody([command("refs/heads/one", head)], packWith(), "agent=x") });
     const answer = await send({ body: pushBody([command("refs/heads/two", head)], packWith(), "report-status") });
     expect(answer.body).toBe("000eunpack ok\n0016ok refs/heads/two\n0000");
@@ -653,7 +653,7 @@ describe("a request that git would not send", () => {
     await fsck(repo);
   });
 
-  test("is refused if it deletes a missing ref, or updates a ref from a commit to which the ref does not point", async () => {
+  test("is refused if it deletes a missing ref, or updates a ref from a commit that is not current", async () => {
     const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
     expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
     const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });

@@ -44,7 +44,7 @@ async function updatesOf(repo: Repo): Promise<Update[][]> {
 }
 
 describe("clone, fetch and push", () => {
-  test("S137 git computes deltas only for users with an account; anonymous callers get the existing deltas", async () => {
+  test("S137 git computes deltas only for users with an account, and anonymous callers get existing deltas", async () => {
     const repo = await someRepo(ada);
     const text = randomBytes(16_384).toString("base64");
     await commitTo(repo, ada, { "a.txt": text, "b.txt": `${text}!` });
@@ -202,7 +202,7 @@ describe("clone, fetch and push", () => {
     expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "trunk" });
   });
 
-  test("of several branches that are pushed to an empty repository, `master` becomes the default", async () => {
+  test("`master` becomes the default if several branches are pushed to an empty repository", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/a", "HEAD:refs/heads/master", "HEAD:refs/tags/v1"]);

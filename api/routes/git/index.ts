@@ -15,7 +15,6 @@ import { TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 
 type GitContext = Context<{ Bindings: HttpBindings }>;
 
-/** The OpenAPI document omits git's own protocol. */
 export const gitRoutes = new Hono<{ Bindings: HttpBindings }>();
 gitRoutes.onError(answerGitError);
 

@@ -36,7 +36,6 @@ export const jobRoutes = [
         prettyName: prettyNameOf(name),
         cpu: `${cpus} vCPU`,
         ram: gigabytes(memoryBytes),
-        // A run's writable storage is derived from the run's memory.
         ephemeralStorage: gigabytes(memoryBytes / 2),
         accelerator: null,
         ...{ unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" },

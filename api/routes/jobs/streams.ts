@@ -108,7 +108,7 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-/** A line of one byte becomes an event of a hundred bytes, so other requests get their turn after several lines (S137). */
+/** A line of one byte becomes an event of a hundred bytes. Other requests get their turn after several lines (S137). */
 async function* eventsOfLines(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {

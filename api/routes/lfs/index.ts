@@ -7,7 +7,6 @@ import { listOf, TRANSFER, takesBody } from "../../refuse-bad-input.ts";
 import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
-/** These routes belong to git's protocol, so the OpenAPI document omits them. */
 export const lfsRoutes = new Hono();
 
 // S53: the JavaScript client also uploads from pages of other sites. Cookies are never used here.
@@ -45,7 +44,7 @@ const batch = z.object({
   operation: z.enum(["download", "upload"]),
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
-  /** A user who may not write can upload for a pull request's ref, but not for a branch or a tag. */
+  /** With a pull request's ref, users without write access may upload too. */
   ref: z.object({ name: z.string() }).nullish(),
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });

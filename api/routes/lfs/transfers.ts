@@ -65,7 +65,7 @@ export async function completeObject(c: Context): Promise<Response> {
   return lfsBody(c, {});
 }
 
-// The content may be anything and comes from our own origin, so the browser must save the file instead of showing it (S24).
+// The content may be anything, and comes from our own origin. The browser must save the file instead of showing it (S24).
 const headers = {
   "Content-Type": "application/octet-stream",
   "Content-Disposition": "attachment",

@@ -18,7 +18,6 @@ const notices: Readonly<Record<string, string>> = {
   unbound: "The app is no longer bound to this organization, and all its exchanged tokens are revoked.",
 };
 
-/** The OAuth apps of a person or an organization. */
 export async function AppListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, fullName, page: path } = await findAppsPage(org);

@@ -31,7 +31,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // If the keys are at a URL, the example assumes an algorithm: an example does not justify a request to the URL.
+    // If the keys are at a URL, the example assumes an algorithm. An example does not justify a request to that URL.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,
@@ -47,7 +47,6 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   // Code in a browser cannot keep a secret.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
-  // Without a redirect URI, only the example for the device flow works.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (

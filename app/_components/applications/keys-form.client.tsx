@@ -14,7 +14,6 @@ type KeysFormProps = Readonly<{
   isBound: boolean;
 }>;
 
-/** The form for an app's public keys, pasted or by URL. It starts closed, and works without JavaScript. */
 export function KeysForm({ action, ...keys }: KeysFormProps) {
   return (
     <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">

@@ -15,7 +15,6 @@ type RedirectUrisFieldProps = Readonly<{
   placeholder?: string;
 }>;
 
-/** A message appears when the user leaves the field, and disappears when the mistake is corrected. */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
   const refusal = useFormState().errors[field.name];
   const [checked, setChecked] = useState<Check>();

@@ -16,7 +16,7 @@ const overlaps = [
 
 type SecretFormProps = Readonly<{ action: FormAction; hasSecret: boolean }>;
 
-/** The same form creates the first and each later secret, so that the secret stays visible when the app becomes confidential. */
+/** One form for the first and for later secrets, so that the secret stays visible when the app becomes confidential. */
 export function SecretForm({ action, hasSecret }: SecretFormProps) {
   return (
     <ActionForm action={action} className="grid max-w-reading gap-4" label="Client secret">

@@ -128,7 +128,6 @@ function LogoutPart({ app, isRecent }: AppProps & Readonly<{ isRecent: boolean }
 
 type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-/** The public keys with which an app authenticates instead of a secret. */
 function KeysPart({ details: { app, keys, secrets, mayManageAccess }, isRecent }: KeysPartProps) {
   const isSet = hasKeys(app);
   return (

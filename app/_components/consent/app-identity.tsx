@@ -73,7 +73,7 @@ function Trust({ app: { isFirstParty, isVerified } }: Readonly<{ app: Requesting
   );
 }
 
-/** The host of the metadata document is the only checked fact, so the page shows the host in full and first (S26). */
+/** Only the host of the metadata document is checked, so the page shows it in full and first (S26). */
 function DocumentSource({ app: { clientId, documentHost, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   const { pathname = "", search = "" } = URL.parse(clientId) ?? {};
   return (

@@ -7,7 +7,7 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences, roleNames } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** How many organizations are shown at first. Ticked organizations are always shown. */
+/** Ticked organizations are always shown. */
 const SHOWN_AT_FIRST = 6;
 
 const reachSentences: Partial<Record<Scope, string>> = {
@@ -66,7 +66,7 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
   );
 }
 
-/** No script runs on this page (S24), so CSS shows “Included” instead of the other checkboxes if all organizations are chosen (S32). */
+/** Without scripts (S24), CSS shows “Included” in place of the other checkboxes when all organizations are chosen (S32). */
 function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="group/widest mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
@@ -100,7 +100,7 @@ function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boole
 
 const list = new Intl.ListFormat("en");
 
-/** An app that is part of the service, such as its command line, can use all its scopes in an organization. */
+/** An app of the service itself, such as the command line, can use all its scopes in an organization. */
 function reachOf({ app, scopes, alreadyGranted }: ConsentRequest): string {
   if (app.isFirstParty)
     return "Optional. In each organization you select, the app can see your role, and do what you allow above as far as your role permits.";

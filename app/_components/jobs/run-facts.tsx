@@ -17,7 +17,6 @@ function formatDuration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns undefined while the run waits. */
 export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): string | undefined {
   return startedAt ? formatDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
 }

@@ -31,7 +31,7 @@ export const metadata: Metadata = { title: "Job" };
 const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
 const LINES = 1_000;
-/** The limit is low, because the server renders an element for each change of color, and colors may change every few bytes (S137). */
+/** The server renders an element for each change of color, and colors may change every few bytes (S137). */
 const BYTES = 128 * 1024;
 
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
@@ -93,7 +93,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
 
 type RunWebhooks = Readonly<{
   mayCreate: boolean;
-  /** The delivery that started the run. Undefined if no delivery did, its webhook was deleted, or the user may not see the webhook. */
+  /** Leads to the delivery that started the run. Undefined if there is none, or the user may not see its webhook. */
   deliveryHref: string | undefined;
 }>;
 
@@ -212,7 +212,6 @@ function Facts({ home, run, webhooks }: RunProps) {
   );
 }
 
-/** Says who or what started the run. For a webhook, the text links to the delivery. */
 function Origin({ home, run: { initiator, webhookId }, webhooks: { deliveryHref } }: RunProps) {
   if (webhookId !== null)
     return deliveryHref ? (

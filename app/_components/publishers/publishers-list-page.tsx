@@ -30,7 +30,6 @@ const notices: Readonly<Record<string, string>> = {
   deleted: "Publisher deleted. Its tokens no longer work.",
 };
 
-/** The trusted publishers of a repository or a user, with an example pipeline. */
 export function PublishersListPage({ header, subject, publishers, addHref, deleteAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
@@ -100,11 +99,9 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
   repo?: ReactNode;
-  /** Absent when the list is read-only. */
   onDelete?: FormAction;
 }>;
 
-/** One trusted publisher: how its jobs are identified, when it was last used, and a button to delete it. */
 export function PublisherRow({ publisher, repo, onDelete }: PublisherRowProps) {
   const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
   const { label } = presets[preset];

@@ -178,7 +178,6 @@ export function formatShare(share: number): string {
 export const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
 
 type WebhookStatusProps = Readonly<{
-  /** Null while the webhook is enabled. */
   disabledReason: DisabledReason | null;
 }>;
 
@@ -195,7 +194,6 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
   return <Chip tone={tone}>{text}</Chip>;
 }
 
-/** Returns a text such as `all events`, `all repository events` or `3 kinds of events`. */
 export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
   if (domains.length === eventDomains.length) return "all events";

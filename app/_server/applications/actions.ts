@@ -61,7 +61,7 @@ export const createAppAction = formAction(
       from,
     );
     const page = appPath(home, app.id);
-    // Only this response shows the secret, so it does not redirect.
+    // Only this response shows the secret, so no redirect may follow.
     if (!secret) redirect(`${page}?tab=connect&notice=created`);
     return {
       values: { name: app.name, clientId: app.clientId, page: `${page}?tab=connect` },
@@ -103,7 +103,7 @@ export const updatePermissionsAction = formAction(
   appScope,
   { ...permissions, isPkceRequired: ticked },
   async ({ person, appId, details, page, input: { isPkceRequired, ...input }, from }) => {
-    // The box for PKCE is disabled for a public app, so the browser does not send the field, and PKCE stays on.
+    // A public app's box for PKCE is disabled. The browser does not send a disabled field, so PKCE stays on.
     await updateApp(person, appId, { ...input, ...(details.isConfidential && { isPkceRequired }) }, from);
     revalidatePath(page);
     return { message: "Saved.", values: {} };

@@ -12,9 +12,7 @@ import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { sessionToken } from "../session.ts";
 
-/**
- * Sends a file with `?download`. Otherwise sends server-sent events: `log` with numbered chunks, `stage` for changes, `over` at the end.
- */
+/** With `?download`, sends a file. Otherwise sends events: `log` with numbered chunks, `stage` for changes, `over` at the end. */
 export async function answerRunLog(
   request: Request,
   { params }: Pick<OwnerPageProps<{ runId: string }>, "params">,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { commandLine, commandWords, variableLines, variablesOf } from "./command-line.ts";
 
-test("a command is split into words; if it uses shell syntax, a shell runs it", () => {
+test("a command is split into words unless it uses shell syntax, which a shell runs", () => {
   const read: [string, string[] | undefined][] = [
     [`python -c "print('hi')"`, ["python", "-c", "print('hi')"]],
     [`  echo  a\\ b 'c "d"' "" `, ["echo", "a b", 'c "d"', ""]],

@@ -71,7 +71,7 @@ export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner,
   redirect(`${webhookListPath(home)}?notice=deleted`);
 });
 
-/** How long an action waits, so that the next page already shows the target's response. A later response appears through the live tail. */
+/** An action waits this long, so that the next page mostly shows the target's response. The live tail shows later responses. */
 const WAIT_MS = 4_000;
 
 const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));
@@ -87,7 +87,6 @@ export async function sendFirstTestAction(home: OwnerName, data: FormData): Prom
   redirect(webhookPath(home, webhookId));
 }
 
-/** @param query the query of the page, so that its filters stay */
 export const replayDeliveryAction = formAction(
   scope,
   {},
@@ -118,7 +117,6 @@ export const replayFailedAction = formAction(
   },
 );
 
-/** Reads a number of hours before now, or a time in UTC. */
 function submittedSince(form: SubmittedForm): Date {
   if (form.text("ago") !== "since")
     return new Date(Date.now() - Math.min(Math.max(1, Number(form.text("ago")) || 24), 720) * HOUR_MS);
@@ -132,7 +130,6 @@ export const cancelReplayAction = formAction(scope, {}, async ({ person, owner, 
   redirect(webhookPath(home, webhookId));
 });
 
-/** @param query the query of the page, with the filters to save */
 export const saveViewAction = formAction(
   scope,
   { name: text },

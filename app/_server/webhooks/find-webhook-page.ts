@@ -14,7 +14,7 @@ export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
 
 export type WebhookPage = OwnerPage & Readonly<{ webhook: Webhook; isManager: boolean }>;
 
-/** 404 if the webhook does not exist, the user may not see it (S136), or the owner in the URL does not own it. */
+/** 404 for a webhook that is missing, hidden from the user (S136), or not of the owner in the URL. */
 export const findWebhookPage = cache(async (home: OwnerName, webhookId: string): Promise<WebhookPage> => {
   const context = await findWebhooksPage(home);
   const webhook = await orNotFound(findWebhook(context.person, webhookId, { of: context.owner.id }));

@@ -18,7 +18,7 @@ import { readDevicePage } from "../read-device-page.ts";
 
 export const metadata: Metadata = { title: "Is this your device?" };
 
-/** The user must confirm, because an attacker may send users the code of the attacker's own device (S64, RFC 8628 §5.4). */
+/** The user must confirm. An attacker may send users the code of the attacker's own device (S64, RFC 8628 §5.4). */
 export default async function ConfirmPage() {
   const page = await readDevicePage();
   if (page.step === "over") return <CodeOver reason={page.reason} />;

@@ -7,7 +7,7 @@ import { Outcome } from "../code-over.tsx";
 
 export const metadata: Metadata = { title: "Your device is authorized" };
 
-/** @param searchParams `app`: the client ID. The page names the app only to users who allowed it, because anybody can create such a URL */
+/** @param searchParams `app`: the client ID. Anybody can create such a URL, so only users who allowed the app see its name. */
 export default async function SuccessPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await currentSession();
   const app = session && (await findAllowedApp(session.user.id, textOf((await searchParams).app)));

@@ -112,7 +112,6 @@ const RULES_PAGE_SIZE = 10;
 
 export async function RulesSection({ operator, query }: Readonly<{ operator: Person; query: HostsQuery }>) {
   const { items, page, pageSize, total } = await listHostRules(operator, { page: query.rules, pageSize: RULES_PAGE_SIZE });
-  // Leads to the last page if the requested page no longer exists.
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, rules: Math.ceil(total / pageSize) }));
   return (
     <div id={RULES} className="scroll-mt-5">

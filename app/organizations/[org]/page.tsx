@@ -189,7 +189,6 @@ function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>
   }));
 }
 
-/** Returns the most urgent first. */
 function attentionTo(
   org: string,
   { openInvitations, expiredInvitations, appRequests, restrictedMembers }: AttentionProps["waiting"],

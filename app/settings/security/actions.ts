@@ -77,7 +77,7 @@ export const createRecoveryCodesAction = formAction(personAt(RECOVERY_CODES_PAGE
   return { secret: { label: "Recovery codes", value: codes.join("\n") } };
 });
 
-/** A user without recovery codes continues to the page that creates them, because a lost phone must not mean a lost account. */
+/** A user without recovery codes continues to the page that creates them. A lost phone must not mean a lost account. */
 async function redirectAfterSetup(userId: string, notice: string): Promise<never> {
   const { recoveryCodesLeft } = await findSecondStep(userId);
   redirect(`${recoveryCodesLeft === 0 ? RECOVERY_CODES_PAGE : PAGE}?notice=${notice}`);

@@ -28,10 +28,7 @@ const ADDRESS = "127.0.0.1";
 /** Readers have many addresses, because the service counts anonymous requests by IP address. */
 const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
-/**
- * Runs in a thread, because the attackers' work must not count as the service's delay. `run` keeps the rate of each kind, even without
- * responses.
- */
+/** Runs in a thread, which the attackers' work does not delay. `run` keeps the rate of each kind, even without responses. */
 export function startHealthy(origin: string, kinds: Kind[]) {
   // The folder is removed here, because a thread that is terminated runs no cleanup.
   const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));

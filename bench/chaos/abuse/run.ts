@@ -15,7 +15,6 @@ Attacks a real service from loopback addresses, one attack after the other, besi
   --json        everything that was measured, one attack a line
 `;
 
-/** @returns the exit status: 1 if a requirement failed */
 export async function runAbuse(args: string[]): Promise<number> {
   const options = readOptions(args);
   if (!options) return 2;

@@ -9,7 +9,7 @@ import { below, cpuSeconds, processTree } from "../../cost.ts";
 /** Memory and disk space in MiB, CPU time in seconds. */
 export type Usage = {
   restarts: number;
-  /** The most probes in a row without a response within five seconds. Probes are ten seconds apart. Production restarts after three. */
+  /** The most probes in a row without a response in five seconds. Probes are ten seconds apart. Three cause a restart. */
   missedProbes: number;
   /** The web process alone, and together with its git processes. The chart limits the sum. */
   webMiB: number;

@@ -20,8 +20,8 @@ import { strikeAll } from "./strike.ts";
 const MOUNT_OPTIONS = "mfsdirentrycacheto=0";
 
 /**
- * `npm run chaos -- filesystem [OPTIONS]`: compares MooseFS with the local disk. Then two web processes, each with its own mount, receive
- * pushes to the same repositories while something fails.
+ * `npm run chaos -- filesystem [OPTIONS]`: compares MooseFS with the local disk. Then two web processes, each with its own mount,
+ * receive pushes to the same repositories while something fails.
  * @param options options of the mounts, instead of the recommended ones
  * @returns the exit status: 1 if a requirement failed
  */

@@ -35,7 +35,7 @@ const drip = (socket: Socket) => {
 };
 const silent = (socket: Socket) => void socket.resume();
 
-/** Measures the healthy host twice, the first time beside thirty hosts that respond, so that only the other hosts differ. */
+/** Measures the healthy host twice. The first time, the thirty other hosts respond, so only their failures differ. */
 export const badHosts: Scenario = {
   name: "10 dead hosts, 10 that drip, 10 that never end",
   async run(service) {

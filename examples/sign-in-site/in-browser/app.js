@@ -2,7 +2,7 @@ import * as oauth from "/modules/oauth4webapi.js";
 import { showApiAnswer, showError, showSignedIn, showSignedOut } from "/page.js";
 import { clientId, isInsecureAllowed, issuer, knownOrganizations } from "/settings.js";
 
-/** A public client without a server: authorization code, PKCE, state and nonce. The code verifier ties the response to this browser. */
+/** A public client without a server, with PKCE, state and nonce. The code verifier ties the response to this browser. */
 const client = { client_id: clientId };
 const clientAuthentication = oauth.None();
 const redirectUri = `${location.origin}/callback`;

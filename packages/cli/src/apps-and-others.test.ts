@@ -21,7 +21,7 @@ const keyhook = (token: string, argv: string[], options: RunOptions = {}) =>
   runCli(argv, { ...options, env: { KEYHOOK_URL: world.origin, KEYHOOK_TOKEN: token, ...options.env } });
 
 describe("keyhook apps", () => {
-  test("an app is created, listed, changed and deleted, in each format", async () => {
+  test("creates, lists, changes and deletes an app in each format", async () => {
     const { accessToken: token } = await signInByCli(world.origin, await signedInPerson());
     const redirect = ["--redirect-uri", "https://app.example.com/callback"];
     const human = await keyhook(token, ["apps", "create", "Night Ferry", "--confidential", ...redirect, "--format", "human"]);
@@ -59,7 +59,7 @@ describe("keyhook apps", () => {
 });
 
 describe("keyhook orgs and audit", () => {
-  test("lists, shows, and exports to standard output or to a file that only the user can read", async () => {
+  test("exports the audit log to standard output or to a file that only the user can read", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson()];
     const organization = await organizationOf(ada, [[bea, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { plan: "enterprise" } });
@@ -111,7 +111,7 @@ describe("keyhook jobs", () => {
     await appendLog(runId, claimId, [{ at: new Date(), stream: "stdout", text }]);
   }
 
-  test("run, ps, logs, inspect and cancel; the exit code shows whether the job succeeded", async () => {
+  test("runs, lists, shows and cancels jobs, with an exit code that shows whether the job succeeded", async () => {
     const { accessToken: token } = await someCaller("jobs");
     const started = await keyhook(
       token,
@@ -176,7 +176,7 @@ describe("keyhook jobs", () => {
     expect(cancelled.stdout).toBe(`Job cancelled\nid: ${JSON.parse(third).id}\n`);
   });
 
-  test("invalid input exits with 2", async () => {
+  test("exits with 2 after invalid input", async () => {
     const { accessToken: token } = await someCaller("jobs");
     for (const argv of [
       ["run"],

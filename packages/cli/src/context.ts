@@ -35,7 +35,6 @@ export const hasOwnUrl = (command: Command): boolean => ownUrl.has(command);
 export function contextOf(command: Command, terminal: Terminal): Context {
   const program = rootOf(command);
   const [above, own]: CommonOptions[] = [program.opts(), command.opts()];
-  // An option after the command overrides the same option before the command.
   const options = { ...above, ...own, truncate: above?.truncate !== false && own?.truncate !== false };
   const format = chosenFormat(options, terminal);
   const print = createPrinter(terminal, { format, isCutAllowed: options.truncate });

@@ -33,7 +33,7 @@ function listen(argv: string[]) {
   return { seen, says, stop, running };
 }
 
-test("with --watch the command creates a webhook, forwards deliveries, reports the results, and leaves nothing behind", async () => {
+test("with --watch the command forwards the deliveries of a new webhook, and deletes that webhook at the end", async () => {
   let status = 202;
   const receiver = await startReceiver(() => status);
   await startDeliveries();
@@ -54,7 +54,7 @@ test("with --watch the command creates a webhook, forwards deliveries, reports t
   expect((await keyhook(["ls"])).stdout).toBe("No results found.\n");
 });
 
-test("with --watch and --name, the relay is not deleted at the end", async () => {
+test("with --watch and --name, the command keeps the relay at the end", async () => {
   const session = listen(["--forward-to", "http://127.0.0.1:9", "--watch", `user:${ada.username}`, "--name", "mine"]);
   await session.says(/Listening: /);
   expect((await session.stop()).code).toBe(0);
@@ -63,7 +63,7 @@ test("with --watch and --name, the relay is not deleted at the end", async () =>
   expect((await fetch(`${world.origin}/api/settings/relays/mine`, { headers })).status).toBe(200);
 });
 
-test("with --webhook the command points a webhook to this machine after confirmation, and says how to undo that", async () => {
+test("with --webhook the command asks before it changes the webhook's URL, and says how to undo the change", async () => {
   const receiver = await startReceiver();
   const HOOK = "https://hooks.example.com/events";
   const made = await keyhook(["create", "--url", HOOK, "--watch", `user:${ada.username}`, "-q"]);

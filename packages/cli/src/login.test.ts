@@ -43,7 +43,7 @@ async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv
   return { dir, code, running, allow, env: { KEYHOOK_CONFIG_DIR: dir } };
 }
 
-test("signs in with a code, shows its user, and signs out, which ends the token", async () => {
+test("login stores a token after the user has entered the code, and logout ends that token", async () => {
   const ada = await signedInPerson();
   const organization = await organizationOf(ada);
   const opened: string[] = [];
@@ -83,7 +83,7 @@ test("signs in with a code, shows its user, and signs out, which ends the token"
   expect((await runCli(["whoami"], { env: { ...env, KEYHOOK_URL: world.origin } })).code).toBe(1);
 });
 
-test("shows programs one line with the address and the code, and opens no browser for them", async () => {
+test("for programs, login prints one line with the address and the code, and opens no browser", async () => {
   const ada = await signedInPerson();
   const { code, allow } = await signedIn(ada, [], { openBrowser: () => Promise.reject(new Error("no browser was asked for")) });
   const { stdout, code: exit } = await allow();
@@ -93,7 +93,7 @@ test("shows programs one line with the address and the code, and opens no browse
   expect((await quiet.allow()).stdout).toBe(`${ada.username}\n`);
 });
 
-test("--no-browser opens no browser; Ctrl-C while it waits stores nothing and prints no error", async () => {
+test("login --no-browser opens no browser, and Ctrl-C ends it without storing anything", async () => {
   const interrupt = new AbortController();
   const { dir, running } = await signedIn(await signedInPerson(), ["--no-browser"], {
     isTerminal: true,
@@ -106,7 +106,7 @@ test("--no-browser opens no browser; Ctrl-C while it waits stores nothing and pr
   expect(() => fileIn(dir)).toThrow();
 });
 
-test("stores a given token after the service has confirmed its user", async () => {
+test("login --token stores the token only after the service has accepted it", async () => {
   const ada = await someCaller("webhooks");
   const env = { KEYHOOK_CONFIG_DIR: newConfigDir(), KEYHOOK_URL: world.origin };
   const refused = await runCli(["login", "--token"], { env, stdin: "kh_nobodys\n" });
@@ -124,7 +124,7 @@ test("stores a given token after the service has confirmed its user", async () =
   expect((await runCli(["whoami", "--token", ada.accessToken], { env })).code).toBe(0);
 });
 
-test("renews its token by itself, once for many simultaneous commands, and asks to sign in again when the sign-in has ended", async () => {
+test("simultaneous commands renew an expiring token only once", async () => {
   const ada = await signedInPerson();
   const { dir, allow, env } = await signedIn(ada);
   await allow();

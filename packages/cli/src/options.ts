@@ -38,14 +38,12 @@ export function wholeNumber(text: string): number {
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Reads a duration such as `90s`, `30m`, `2h` or `7d`, or a number of seconds, and returns seconds. */
 export function duration(text: string): number {
   const [, amount, unit = "s"] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
   if (amount === undefined) throw new InvalidArgumentError("Use a duration such as 90s, 30m, 2h or 7d.");
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** Reads a time, or a period before now: `2026-11-22`, `2026-11-22T09:30:00Z`, `2h`. */
 export function time(text: string): string {
   if (/^\d+[smhd]$/.test(text)) return new Date(Date.now() - duration(text) * 1000).toISOString();
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;

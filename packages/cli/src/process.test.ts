@@ -57,7 +57,7 @@ test("a closed pipe is not a failure, and Ctrl-C prints no stack trace", async (
   expect(await exited).toMatchObject({ code: 130, stderr: "" });
 });
 
-test("commands, options and their values are completed, for three shells", async () => {
+test("commands, options and option values are completed in three shells", async () => {
   const [commands, options, values, ...scripts] = await Promise.all(
     [
       ["complete", "--", "webhooks", "re"],

@@ -40,7 +40,7 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Common options may follow the command. For a command with a `--url` of its own, write the service's `--url` before the command. */
+/** Common options may follow the command. If the command has its own `--url`, write the service's `--url` before the command. */
 function addCommonOptions(command: Command): void {
   const isGroup = command.parent !== null && command.commands.length > 0;
   if (isGroup) command.enablePositionalOptions();

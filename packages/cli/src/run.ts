@@ -5,7 +5,9 @@ import { visible } from "./output/printer.ts";
 import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Returns 0, 1 if the command failed or was refused, 2 if the command line is wrong, 130 after Ctrl-C. `argv` omits the program's name. */
+/**
+ * Returns 0, 1 for a failed or refused command, 2 for a wrong command line, 130 after Ctrl-C. `argv` omits the program's name.
+ */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     await createProgram(terminal).parseAsync(argv, { from: "user" });

@@ -7,11 +7,9 @@ export type Terminal = {
   stdout: Writable & MaybeTty & { columns?: number };
   stderr: Writable & MaybeTty;
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   /** Replaces the timer between two polls. */
   wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Returns false if there is no browser. */
   openBrowser: (url: string) => Promise<boolean>;
 };
 

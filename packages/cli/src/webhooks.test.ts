@@ -59,7 +59,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", id])).code).toBe(1);
   });
 
-  test("update changes only the given fields; the service's URL comes before the command", async () => {
+  test("update changes only the given fields, and the service's URL may stand before the command", async () => {
     const id = await created(ada, "--domain", "discussions");
     const url = ["--url", world.origin];
     const updated = await runCli([...url, "--token", ada.accessToken, "webhooks", "update", id, "--url", `${HOOK}/2`, "--json"]);
@@ -88,7 +88,7 @@ describe("commands that change something", () => {
     expect((await keyhook(ada, ["info", quiet.stdout.trim()])).stdout).not.toContain("whsec_");
   });
 
-  test("a secret can be read from standard input, so that no list of processes shows it", async () => {
+  test("a secret can be read from standard input, so that the list of processes does not show it", async () => {
     const secretOf = async (id: string) => {
       const { secret } = await db().webhook.findUniqueOrThrow({ where: { id } });
       return secret && unseal("webhook secret", secret);
@@ -157,7 +157,7 @@ describe("commands that read", () => {
     expect((await keyhook(eve, ["ls", "--quiet"])).stdout).toBe(`${id}\n${off}\n`);
   });
 
-  test("ls cuts rows to the terminal's width and says so, unless --no-truncate is set", async () => {
+  test("ls cuts rows to the terminal's width with a hint, and --no-truncate keeps whole rows", async () => {
     const eve = await someCaller("webhooks");
     await keyhook(eve, ["create", "--url", `${HOOK}/${"a".repeat(200)}`, "--watch", `user:${eve.username}`]);
     const cut = await keyhook(eve, ["ls"], { isTerminal: true, columns: 80 });
@@ -235,7 +235,7 @@ describe("errors", () => {
 });
 
 describe("commands for deliveries", () => {
-  test("list deliveries, show one, and send one again; the exit code shows failures", async () => {
+  test("list deliveries, show one, and send one again, with an exit code that shows failures", async () => {
     let status = 500;
     const receiver = await startReceiver(() => status);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);

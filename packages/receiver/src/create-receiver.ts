@@ -12,8 +12,8 @@ import { answerNode, type FrameworkRequest, type FrameworkResponse, fromRequest,
 const MIB = 1024 * 1024;
 
 /**
- * Receives webhooks: several handlers on one server, each at `POST /webhooks/<name>`. Register handlers with `on`, then call `launch` or mount
- * `handler` or `fetch` into your own server.
+ * Receives webhooks: several handlers on one server, each at `POST /webhooks/<name>`. Register handlers with `on`. Then call
+ * `launch`, or mount `handler` or `fetch` into your own server.
  */
 export class Receiver {
   readonly options: ReceiverOptions;
@@ -22,8 +22,8 @@ export class Receiver {
   readonly recent = new RecentDeliveries();
   readonly reception: Reception;
   /**
-   * Shows that the user knows the URL that `launch` prints. Otherwise a stranger's request through a proxy could look like a local user's
-   * (by default, nginx 1.30 sends such requests), and another site could post a form.
+   * Shows that the user knows the URL that `launch` prints. Otherwise another site could post a form. A stranger's request
+   * through a proxy could look like a local user's: by default, nginx 1.30 sends such requests.
    */
   readonly pageToken: string = crypto.randomUUID();
   readonly #ending = new AbortController();
@@ -85,8 +85,7 @@ export class Receiver {
   }
 
   /**
-   * Answers requests of servers that use `Request` and `Response`: Hono, Next, Deno, Workers. The function is bound, so that you can write
-   * `export const POST = receiver.fetch`.
+   * For servers that use `Request` and `Response`: Hono, Next, Deno, Workers. You can write `export const POST = receiver.fetch`.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const incoming = fromRequest(request);
@@ -102,7 +101,9 @@ export class Receiver {
     for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
   }
 
-  /** Refuses new deliveries (503), waits for running handlers, and stops the server. Handlers are aborted after `timeoutMs` (10 s). */
+  /**
+   * Refuses deliveries (503), waits for running handlers, and stops the server. After `timeoutMs` (10 s), handlers are aborted.
+   */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
     this.#isClosing = true;
     const timer = setTimeout(() => this.#ending.abort(), timeoutMs);

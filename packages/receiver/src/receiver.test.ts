@@ -88,7 +88,7 @@ it("S140 responds as the table in docs/specification/webhooks.md#the-receiver sp
 });
 
 describe("senders", () => {
-  it("S140 are accepted with a signature by any of the secrets, and for a whsec_ secret only with a signature", async () => {
+  it("S140 are accepted if they sign with any of the secrets, and a whsec_ secret always requires a signature", async () => {
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
     const { post } = await start({ secret: [other, SIGNING] }, (receiver) => receiver.on("a", () => undefined));
     const status = async (headers: Record<string, string>, body = payload) =>
@@ -128,7 +128,7 @@ describe("senders", () => {
       expect([401, 403], JSON.stringify(headers)).toContain(status);
     }
   });
-  it("S140 are not checked without a secret; at its start the receiver prints whether a secret is set", async () => {
+  it("S140 are not checked if no secret is set, and the receiver prints whether a secret is set", async () => {
     const closed = await start({ secret: PLAIN, serviceUrl: "https://hub.example.com" }, (receiver) =>
       receiver.on("a", () => undefined),
     );
@@ -143,7 +143,7 @@ describe("senders", () => {
 });
 
 describe("handlers", () => {
-  it("get the payload, typed by its scope, the bytes, the headers and the time", async () => {
+  it("get the payload typed by its scope, and the delivery's bytes, headers and time", async () => {
     let seen: DeliveryContext | undefined;
     let refs: string[] = [];
     const { post } = await start({ secret: SIGNING }, (receiver) =>
@@ -161,7 +161,7 @@ describe("handlers", () => {
     expect(await seen?.request.text()).toBe(payload);
     expect(seen?.signal.aborted).toBe(false);
   });
-  it("that throw or run too long cause a 500 without details, and the error is reported", async () => {
+  it("cause a 500 without details and a reported error if they throw or run too long", async () => {
     const errors: unknown[] = [];
     let aborted = false;
     const { post } = await start(
@@ -187,7 +187,7 @@ describe("handlers", () => {
       expect.stringContaining("slow: Error: Handler"),
     ]);
   });
-  it("with a queue respond at once and run a limited number of times at once; when the queue is full, deliveries must be retried", async () => {
+  it("respond in queue mode before they run, and refuse deliveries while the queue is full", async () => {
     const errors: unknown[] = [];
     let running = 0;
     let most = 0;
@@ -220,7 +220,7 @@ describe("handlers", () => {
 });
 
 describe("deduplication", () => {
-  it("runs parallel copies once, does not run accepted deliveries again, and lets failed deliveries run again", async () => {
+  it("runs an accepted delivery once, even if copies arrive in parallel, and runs a failed delivery again", async () => {
     let runs = 0;
     let isBroken = true;
     const { post } = await start({ secret: SIGNING, onError: () => undefined }, (receiver) =>
@@ -239,7 +239,7 @@ describe("deduplication", () => {
     expect(await (await send()).text()).toBe('{"runs":2}');
     expect(runs).toBe(2);
   });
-  it("lets a requested replay run again, but not a copy of an earlier request to which the replay header was added", async () => {
+  it("runs a requested replay again, but ignores a replay header that was added to a copied request", async () => {
     let runs = 0;
     const { post, receiver } = await start({ secret: SIGNING }, (each) => each.on("a", () => ({ runs: ++runs })));
     const now = Date.now();
@@ -254,7 +254,7 @@ describe("deduplication", () => {
     await receiver.forget("same");
     expect(await send(new Date(now))).toEqual({ runs: 3 });
   });
-  it("runs a failed replay again when the service retries it, although the retry is no longer marked as a replay", async () => {
+  it("runs the retry of a failed replay, although the retry has no replay header", async () => {
     const runs: string[] = [];
     const answers = [200, 500, 500, 201];
     const { post } = await start({ secret: SIGNING }, (each) =>
@@ -296,7 +296,7 @@ describe("bodies", () => {
     expect(await chunked(500_000)).toBe(200);
     expect(await chunked(1_100_000)).toBe(413);
   });
-  it("that arrive too slowly are refused", async () => {
+  it("are refused if they arrive too slowly", async () => {
     const { port } = await start({ secret: PLAIN, bodyTimeoutMs: 60 }, (receiver) => receiver.on("a", () => undefined));
     const socket = connect(port, "127.0.0.1");
     socket.write(`POST /webhooks/a HTTP/1.1\r\nhost: x\r\nx-webhook-secret: ${PLAIN}\r\ncontent-length: 1000\r\n\r\n{`);
@@ -307,7 +307,7 @@ describe("bodies", () => {
   });
 });
 
-it("responds with 503 while it stops, and waits for running handlers", async () => {
+it("a receiver that stops responds with 503, and waits for running handlers", async () => {
   let finish: () => void = () => undefined;
   const { receiver, post } = await start({ secret: [] }, (each) =>
     each.on("a", async () => {
@@ -325,7 +325,7 @@ it("responds with 503 while it stops, and waits for running handlers", async () 
   await expect(post("/webhooks/a")).rejects.toThrow();
 });
 
-it("prints no control characters that a service sends", async () => {
+it("the receiver prints no control characters that a service sends", async () => {
   const relay = {
     name: "a",
     url: "http://\u001b[2J/\n",

@@ -6,7 +6,9 @@ const poll = { timeout: 20_000 };
 const post = (url: string) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(samplePayload()) });
 
-it.concurrent("starts once at the end of the script, and lets running handlers finish after SIGTERM", async ({ expect }) => {
+it.concurrent("the shared receiver starts once at the end of the script, and finishes running handlers after SIGTERM", async ({
+  expect,
+}) => {
   await using script = runScript(`
     import { webhook } from "@keyhook/receiver";
     webhook(async function onPush({ repo }) { console.log("working"); await new Promise((done) => setTimeout(done, 400)); return { repo: repo.name }; });
@@ -27,7 +29,7 @@ it.concurrent("starts once at the end of the script, and lets running handlers f
   expect(await script.exited).toBe(0);
 });
 
-it.concurrent("starts although something else keeps the process alive", async ({ expect }) => {
+it.concurrent("the shared receiver starts although something else keeps the process alive", async ({ expect }) => {
   await using script = runScript(`
     import { webhook } from "@keyhook/receiver";
     setInterval(() => undefined, 1_000);
@@ -37,7 +39,7 @@ it.concurrent("starts although something else keeps the process alive", async ({
   expect((await post(`${script.url()}/webhooks/onPush`)).status).toBe(200);
 });
 
-it.concurrent("does not start by itself if it is mounted or launched explicitly", async ({ expect }) => {
+it.concurrent("the shared receiver does not start by itself if the script mounts or launches it", async ({ expect }) => {
   await using mounted = runScript(`
     import { sharedReceiver, webhook } from "@keyhook/receiver";
     webhook(function onPush() {});

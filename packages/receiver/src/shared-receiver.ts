@@ -4,8 +4,8 @@ import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
 /**
- * The receiver starts when nothing else keeps the process alive, or this time after the last handler was registered. It does not start
- * if it was mounted, or in a test runner.
+ * The receiver starts this long after the last handler was registered, or earlier when nothing else keeps the process alive. A
+ * receiver does not start if it was mounted, or in a test runner.
  */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;

@@ -126,8 +126,8 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's permission, or
- * a personal access token. What an app or a token created has no more rights than the app or the token, and stops when their access ends.
+ * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's
+ * permission, or a personal access token. What an app or a token created has at most their rights, and stops with their access.
  * @group Jobs
  */
 export const createdBySchema = z.object({
@@ -188,10 +188,7 @@ export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 /** `PUT …/labels`: all labels, which replace the previous labels. @group Jobs */
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
-/**
- * A cron line of five fields or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`, in an IANA time
- * zone.
- */
+/** A cron line: five fields, or `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` or `@hourly`. */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);
 

@@ -82,7 +82,7 @@ describe("S20 a URL of the service itself is refused", () => {
     expect(explainRedirectUri(uri, { ownOrigin })).toMatch(/of this service/);
   });
 
-  test("under every name of this machine, but only on the service's port", () => {
+  test("every name of this machine is refused, but only on the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
       expect(explainRedirectUri(`http://${host}:3000/cb`, local)).toMatch(/of this service/);
@@ -90,13 +90,13 @@ describe("S20 a URL of the service itself is refused", () => {
     }
   });
 
-  test("also if a registered loopback URL, which matches any port, is requested with the service's port", () => {
+  test("a registered loopback URL, which matches any port, is refused with the service's port", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3001/login", local)).toBe(true);
     expect(isRedirectUriAllowed(["http://localhost/login"], "http://localhost:3000/login", local)).toBe(false);
   });
 
-  test("but not a subdomain, which is another site", () => {
+  test("a subdomain is allowed, because it is another site", () => {
     expect(explainRedirectUri("https://apps.keyhook.example.com/cb", { ownOrigin })).toBeUndefined();
   });
 });
@@ -172,7 +172,7 @@ describe("S4 a loopback http address matches on any port", () => {
     "http://127.0.0.1:65535/cb?x=1",
     "http://[::1]/cb",
     "http://[::1]:51004/cb",
-  ])("%s does", (uri) => {
+  ])("%s matches", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(true);
   });
 
@@ -187,7 +187,7 @@ describe("S4 a loopback http address matches on any port", () => {
     "http://127.0.0.1:80@evil.example/cb?x=1",
     "http://127.0.0.1:51004.evil.example/cb?x=1",
     "https://127.0.0.1:51004/cb?x=1",
-  ])("%s does not", (uri) => {
+  ])("%s does not match", (uri) => {
     expect(isRedirectUriAllowed(registered, uri)).toBe(false);
   });
 });

@@ -109,10 +109,10 @@ function portOf(url: URL): string {
 }
 
 /**
- * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
- * loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different hosts. The rules
- * of {@link explainRedirectUri} apply again, so that a URI that was registered under older rules is refused (S5), and no port leads to the
- * service itself (S20).
+ * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an
+ * `http` loopback address. A native app picks that port when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` are different
+ * hosts. The rules of {@link explainRedirectUri} apply again. They refuse a URI that older rules allowed (S5), and a
+ * port that leads to the service itself (S20).
  * @param registered The app's redirect URIs.
  * @param requested The `redirect_uri` of the authorization request.
  * @param context The service's own origin, if it is known.

@@ -37,7 +37,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a signature", () => {
-  test("of the published library is accepted, and the library accepts ours", async () => {
+  test("of the published library is accepted, and the library accepts the SDK's signature", async () => {
     expect(await verifyWebhook({ body, headers: signedByLibrary(), secret })).toEqual(payload);
     const headers = await signWebhook({ id: "msg_2", body, secret });
     expect(new Webhook(secret).verify(body, headers)).toEqual(payload);
@@ -45,7 +45,7 @@ describe("a signature", () => {
   });
 
   test.each(["plain text", "whsec_", "whsec_not base64", "whsec_abc", "whsec_abcde", "é"])(
-    "with the secret %j is made with the bytes of the secret",
+    "is made with the bytes of the secret %j",
     async (plain) => {
       const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(plain)?.[1];
       const key = encoded === undefined ? Buffer.from(plain) : Buffer.from(encoded, "base64");
@@ -107,7 +107,7 @@ describe("a signature", () => {
     expect(await codeOf(verifyWebhook({ body, headers: odd, secret }))).toBe("malformed_signature");
   });
 
-  test("of either secret is accepted while one replaces the other", async () => {
+  test("made with either secret is accepted while one secret replaces the other", async () => {
     const next = `whsec_${randomBytes(24).toString("base64")}`;
     const [first, second] = [signedByLibrary(), signedByLibrary(body, { key: next })];
     const both = { ...first, "webhook-signature": `v1a,zzz ${second["webhook-signature"]} ${first["webhook-signature"]}` };
@@ -118,7 +118,7 @@ describe("a signature", () => {
 });
 
 describe("the secret", () => {
-  test("is accepted alone, in an unsigned delivery, only if it is correct", async () => {
+  test("is accepted in an unsigned delivery only if it is correct", async () => {
     for (const known of ["a long secret", ["other", "a long secret"]]) {
       expect(await verifyWebhook({ body, headers: { "X-Webhook-Secret": "a long secret" }, secret: known })).toEqual(payload);
     }

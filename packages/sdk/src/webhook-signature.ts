@@ -1,8 +1,8 @@
 import type { WebhookPayload } from "./webhook-payload.ts";
 
 /**
- * The reason why a request was refused. Respond with 401 to `not_signed` (neither a signature nor a secret), with 400 to
- * `malformed_payload`, and with 403 to all other codes.
+ * The reason why a request was refused. Respond with 401 to `not_signed` (neither a signature nor a secret) and with 400 to
+ * `malformed_payload`. Respond with 403 to all other codes.
  * @group Webhooks that arrive
  */
 export type WebhookVerificationCode =
@@ -70,8 +70,8 @@ export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayl
 }
 
 /**
- * Checks a request as {@link verifyWebhook} does, without parsing its payload, for example before you forward the request or let another
- * program parse it. Next, {@link parseWebhookPayload} parses it.
+ * Checks a request as {@link verifyWebhook} does, but does not parse its payload. You can then forward the request, let another
+ * program parse it, or call {@link parseWebhookPayload}.
  * @param request The body as it arrived, the headers, and the webhook's secret.
  * @throws {@link WebhookVerificationError} with any code except `malformed_payload`.
  * @throws TypeError if `secret` is missing or empty.

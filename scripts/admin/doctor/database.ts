@@ -98,7 +98,7 @@ const NOTICEABLE_SECONDS = 2;
 const HARMFUL_SECONDS = 20;
 const NEWEST_RECORD_TOLERANCE_SECONDS = 60;
 
-/** Compares the machine's clock with the database's clock and with earlier records, because a time server may not be reachable. */
+/** Compares the machine's clock with the database and with earlier records, because a time server may not be reachable. */
 export async function checkClock(): Promise<Finding[]> {
   const clock = findings("clock");
   const before = Date.now();

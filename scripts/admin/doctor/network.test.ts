@@ -5,7 +5,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { checkSpaces } from "./network.ts";
 
-test("a gateway of Spaces at an address that other machines cannot reach is reported if there are other machines", async () => {
+test("doctor reports a gateway of Spaces that the installation's other machines cannot reach", async () => {
   const { id } = await someRepo(await signedInPerson(), { type: "space" });
   const isAt = (address: string) =>
     pool().query(

@@ -12,7 +12,7 @@ import { writeHistory } from "./write-history.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Writes the rows that the service would have written in a month. Today's audit entries about the seeding stay, because the log cannot be changed. */
+/** Writes the rows of a month. Today's audit entries about the seeding stay, because the log cannot be changed. */
 export async function seedHistory(now = Date.now()): Promise<void> {
   const olderThan = Math.floor(now / HOUR_MS) * HOUR_MS;
   const ownerIds = await findSampleOwners();
@@ -31,7 +31,7 @@ export async function seedHistory(now = Date.now()): Promise<void> {
   await writeHistory({ ownerIds, changes, rows });
 }
 
-/** Other users may have these names, so the email addresses must match too. @throws Error if a user or an organization is missing */
+/** Other users may have these names, so email addresses must match too. @throws Error if a user or organization is missing */
 async function findSampleOwners(): Promise<string[]> {
   const select = { id: true };
   const accounts = [...people, operator].map(({ username, email }) => ({ username, email }));

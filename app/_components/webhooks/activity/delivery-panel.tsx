@@ -30,7 +30,6 @@ type DeliveryPanelProps = Readonly<{
   query: ActivityQuery;
   isJob: boolean;
   hasSecret: boolean;
-  /** Absent for users who may only read. */
   replay: FormAction | undefined;
   runHref: (runId: string) => string;
   now: Date;

@@ -95,7 +95,6 @@ function SecondLine({ delivery, isJob, now }: Readonly<{ delivery: Delivery; isJ
   );
 }
 
-/** Returns a kind such as `repo.content.update`. */
 export function kindOf({ event }: Delivery): string {
   return `${event.scope}.${event.action}`;
 }
@@ -105,7 +104,6 @@ type OutcomeChipProps = Readonly<{
   state?: DeliveryState;
   outcome: AttemptOutcome | null;
   status: number | null;
-  /** Set if the target is a job, which has no HTTP status. */
   isJob?: boolean;
 }>;
 

@@ -1,7 +1,7 @@
 import { structuredPatch } from "diff";
 import type { DiffHunk, DiffLine } from "#core/hub/git/read/diff.ts";
 
-/** A target chooses both texts (S137). The library checks the timeout only between steps, so the length of the texts is limited too. */
+/** A target chooses both texts (S137). The library checks the timeout only between steps, so the length is limited too. */
 const LIMITS = { maxEditLength: 500, timeout: 20 };
 const TOO_MANY_CHARACTERS = 64 * 1024;
 const TOO_MANY_LINES = 2_000;

@@ -21,7 +21,7 @@ const RETRY_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
-/** New rows are marked only for a moment, because rows of a page or a filter that opens later are not new. */
+/** The mark ends soon. Rows of a page or a filter that the user opens later must not be marked. */
 function markNewRows(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
@@ -52,7 +52,6 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
     };
     document.addEventListener("visibilitychange", refreshIfStale);
     const refresh = () => {
-      // A hidden page is refreshed when it becomes visible.
       if (document.hidden) {
         isStale = true;
         return;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { prettyJson } from "./pretty-json.ts";
 
-test("JSON is indented, unless it has nothing to indent or numbers that JavaScript would change; other text is not", () => {
+test("JSON is indented unless it has nothing to indent or has numbers that JavaScript would change", () => {
   expect(prettyJson(' {"a":[1,{}, [ ]],"b":"[{,:\\"]"}')).toBe(
     '{\n  "a": [\n    1,\n    {},\n    []\n  ],\n  "b": "[{,:\\"]"\n}',
   );

@@ -20,8 +20,8 @@ export function shownAttempts(attempts: readonly Attempt[]): ShownAttempt[] {
 }
 
 /**
- * Returns null for text that is not JSON, has nothing to indent, would become too long, or has numbers of 16 or more digits, which
- * JavaScript might change.
+ * Returns null for text that is not JSON, has nothing to indent, or would become too long. Returns null for numbers of 16 or more
+ * digits too, because JavaScript might change them.
  */
 export function prettyJson(text: string): string | null {
   if (!/^\s*[[{]/.test(text) || /[^"\w.]-?\d{16,}/.test(text)) return null;

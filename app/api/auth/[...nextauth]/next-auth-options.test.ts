@@ -18,7 +18,7 @@ const ask = (req: Record<string, unknown>, action: string) =>
 
 const askForSession = (token: string) => ask({ method: "GET", cookies: { [siteSessionCookie().name]: token } }, "session");
 
-test("a cookie without a session gets no session and causes no error in the log; a failed lookup causes one", async () => {
+test("a failed look-up of a session is logged as an error, unlike a cookie that has no session", async () => {
   const error = vi.spyOn(log(), "error").mockReturnValue();
   onTestFinished(() => void vi.restoreAllMocks());
   const person = await signedInPerson();

@@ -9,7 +9,7 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 
 type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
 
-/** The cookie's value is core's opaque token instead of a JWT, so that a session can be listed and ended (S113). */
+/** The cookie has core's opaque token instead of a JWT, so that a session can be listed and ended (S113). */
 export function nextAuthOptions(): NextAuthOptions {
   const cookie = siteSessionCookie();
   return {
@@ -23,7 +23,7 @@ export function nextAuthOptions(): NextAuthOptions {
       decode: async ({ token }) => tokenOf(token),
     },
     callbacks: {
-      // By itself, next-auth fails on a form's `callbackUrl` that is not a URL, or that does not fit into a header (S51).
+      // By default, next-auth fails on a `callbackUrl` that is not a URL or does not fit into a header (S51).
       redirect: ({ url, baseUrl }) => {
         const to = URL.parse(url, baseUrl);
         return to?.origin === baseUrl ? to.href : baseUrl;

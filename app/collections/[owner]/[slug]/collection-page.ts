@@ -11,7 +11,7 @@ import { currentSession } from "../../../_server/session.ts";
 
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
-/** The ID in the URL identifies the collection; another owner or title redirects. 404 for users who may not see the collection (S136). */
+/** The ID in the URL identifies the collection; another owner or title redirects. 404 for users without access (S136). */
 export async function collectionPage(
   params: CollectionParams,
   page: "" | "/edit" = "",

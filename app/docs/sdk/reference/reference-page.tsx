@@ -8,7 +8,6 @@ import { instanceFilling } from "../../reader.ts";
 import { readReference } from "./read-reference.ts";
 
 type ReferencePageProps = Readonly<{
-  /** The segments of the URL below `/docs/sdk/reference`. */
   names: readonly string[];
   trail: NonNullable<PageHeaderProps["trail"]>;
 }>;

@@ -14,10 +14,7 @@ import {
 import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
-/**
- * Another site may link here without harm: the provider's response is valid only in this browser, and the user confirms each linked
- * identity.
- */
+/** Any site may link here: the provider's response is valid only in this browser, and the user confirms a linked identity. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
   const query = request.nextUrl.searchParams;

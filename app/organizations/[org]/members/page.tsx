@@ -110,7 +110,6 @@ function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organiz
 type MemberRowProps = Readonly<{
   member: Member;
   isOneself: boolean;
-  /** Absent for users who may not change the role. */
   manageHref: string | undefined;
 }>;
 

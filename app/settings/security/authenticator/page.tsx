@@ -51,7 +51,7 @@ type QrCodeProps = Readonly<{
 // ISO/IEC 18004 asks for a quiet zone of four modules.
 const QUIET_MODULES = 4;
 
-/** Scanners need black on white in both themes. The service draws the code itself, because no other service may learn the content. */
+/** Scanners need black on white in both themes. Only this service may learn the content, so it draws the code itself. */
 function QrCode({ value, label }: QrCodeProps) {
   const { data, size } = encode(value, { ecc: "M", border: QUIET_MODULES });
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));

@@ -35,7 +35,7 @@ export const readmes: Attack = {
   },
 };
 
-/** Needs no account. A list of invalid values must not become one issue for each value before any token is checked (decision 079). */
+/** Needs no account. The service must check the token before it makes an issue of each invalid value (decision 079). */
 export const wrongElements: Attack = {
   id: "A1",
   name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",

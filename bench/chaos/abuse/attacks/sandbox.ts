@@ -77,7 +77,7 @@ for n in range(${CHUNKS}):
 time.sleep(20)
 `;
 
-/** Any account can run such a job. Its process alone has the memory, but the kernel counts it as shared. */
+/** Any account can run such a job. Only the job's process uses the memory, but the kernel counts the memory as shared. */
 export const sharedMemory: Attack = {
   id: "H5",
   name: `a job that maps ${CHUNKS * CHUNK_MIB} MiB of shared memory on a flavor of ${FLAVOR_MIB} MiB`,

@@ -27,7 +27,6 @@ function addRunCommand(jobs: Command, terminal: Terminal): void {
     .command("run")
     .description("run a command in an image and print its output")
     .argument("[image-and-command...]", "such as python:3.12 python -c 'print(1)'; with --space, the command alone")
-    // Everything after the image belongs to the command, including options.
     .passThroughOptions()
     .option("--space <owner/name>", "run it in a directory with a Space's files instead of in an image")
     .option("--flavor <name>", "the machine size", "cpu-basic")
@@ -65,7 +64,7 @@ async function run(at: Context, options: RunOptions, given: string[]): Promise<v
   await followLogs(at, job.id, { organization });
 }
 
-/** Values on the command line are visible in the list of processes, so `NAME` alone takes the value from the environment. */
+/** Values on the command line are visible in the list of processes. `NAME` alone takes the value from the environment. */
 function secretsOf(given: readonly string[], { terminal }: Context): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {

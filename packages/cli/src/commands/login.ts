@@ -24,7 +24,7 @@ export function addLoginCommand(program: Command, terminal: Terminal): void {
 async function login(at: Context, { token, browser, scope }: Options, address: string | undefined): Promise<void> {
   const baseUrl = address === undefined ? await at.baseUrl() : parseBaseUrl(address);
   if (isPlain(baseUrl)) at.print.always(`Warning: ${baseUrl} is not encrypted. Others on the network can read your token.`);
-  // The file is read first, so that a damaged file is reported before the user goes to the browser.
+  // A damaged file must be reported before the user goes to the browser.
   const before = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
   const tokens: Tokens = token ? { accessToken: await readToken(at.terminal) } : await byDevice(at, baseUrl, { browser, scope });
   const me = await createClient({ baseUrl, token: tokens.accessToken }).whoami({ signal: at.signal });

@@ -9,7 +9,6 @@ import type { Terminal } from "../terminal.ts";
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** The file is in `KEYHOOK_CONFIG_DIR`, or else in the system's folder for settings. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
@@ -46,7 +45,7 @@ function isCredentials(value: unknown): value is Credentials {
   return [accessToken, refreshToken, expiresAt].every((one) => typeof one === "string") && accessToken !== "";
 }
 
-/** Renames a new file, so that a reader finds either the old file or the new one. Nobody else on the machine may read the tokens. */
+/** Renames a new file, so that readers find a complete file. Nobody else on the machine may read the tokens. */
 export async function writeCredentialsFile(path: string, credentials: CredentialsByOrigin): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
@@ -63,7 +62,6 @@ export async function writeCredentialsFile(path: string, credentials: Credential
   }
 }
 
-/** The URL comes from `--url`, from `KEYHOOK_URL`, or from the only service to which the user is signed in. */
 export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
   const named = given ?? terminal.env.KEYHOOK_URL;
   if (named) return parseBaseUrl(named);

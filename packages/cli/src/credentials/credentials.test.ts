@@ -40,7 +40,7 @@ describe("the file of credentials", () => {
     }
   });
 
-  test("is reported if it cannot be written", async () => {
+  test("causes an error if it cannot be written", async () => {
     const file = join(newConfigDir(), "file");
     writeFileSync(file, "");
     await expect(writeCredentialsFile(join(file, "credentials.json"), sample)).rejects.toThrow();
@@ -99,7 +99,7 @@ describe("the lock", () => {
     await first;
   });
 
-  test("is released when the work fails; Ctrl-C ends the wait for it", async () => {
+  test("is released when the work fails, and Ctrl-C ends the wait for the lock", async () => {
     const path = join(newConfigDir(), "deeper", "credentials.json");
     await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     const interrupt = new AbortController();

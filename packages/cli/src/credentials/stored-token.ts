@@ -37,7 +37,6 @@ export const notSignedIn = (origin: string): Refused =>
 
 type Given = { accessToken: string; refreshToken?: string | undefined; expiresAt?: string | undefined };
 
-/** `undefined` deletes the stored sign-in. */
 export async function storeCredentials(terminal: Terminal, origin: string, given: Given | undefined): Promise<void> {
   const path = credentialsPath(terminal);
   await withFileLock(path, () => storeUnlocked(path, origin, given), terminal.signal);
@@ -53,7 +52,6 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
 }
 
-/** After this time without a sign of life, a lock counts as abandoned. */
 const STALE_MS = 60_000;
 const WAIT_MS = 90_000;
 

@@ -4,7 +4,6 @@ import { isInteractive, type Terminal } from "../terminal.ts";
 import type { Format } from "./printer.ts";
 import { visible } from "./printer.ts";
 
-/** Throws `Refused` if the answer is no, or if nobody can be asked. */
 export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
   if (format !== "human" || !isInteractive(terminal)) throw new Refused(`${question} Add --yes to confirm.`);

@@ -23,7 +23,7 @@ describe("a table", () => {
     });
   });
 
-  test("shortens the longest column, and says so", () => {
+  test("shortens the longest column, and reports the cut", () => {
     const { lines, isCut } = table(["id", "url", "domains"], rows, 40);
     expect(isCut).toBe(true);
     expect(lines[1]).toBe("abc  https://hooks.example.com…  repo");
@@ -54,7 +54,7 @@ test("control characters in JSON are escaped, and its values stay unchanged", ()
   expect(JSON.parse(shown)).toEqual(others);
 });
 
-test("codes, URLs and errors from a service are escaped too", async () => {
+test("control characters in a service's codes, URLs and errors are escaped", async () => {
   const title = "\u001b]0;gone\u0007";
   const server = createServer((req, res) => {
     const origin = `http://${req.headers.host}`;
@@ -93,7 +93,7 @@ test("a URL in a command to copy cannot end its quotation", () => {
   expect(quotedForShell("https://x.example/';id;")).toBe(String.raw`'https://x.example/'\'';id;'`);
 });
 
-test("auto is human on a terminal and agent elsewhere; only one format can be requested", () => {
+test("auto is human on a terminal and agent elsewhere, and only one format can be requested", () => {
   const [terminal, pipe] = [true, false].map((isTTY) => ({ stdout: { isTTY } }) as never);
   expect([chosenFormat({}, terminal as never), chosenFormat({}, pipe as never)]).toEqual(["human", "agent"]);
   expect(chosenFormat({ format: "auto" }, pipe as never)).toBe("agent");

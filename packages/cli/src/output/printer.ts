@@ -35,7 +35,6 @@ export function createPrinter(
       if (format === "human") stderr.write(hasColor ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
-    /** `json` prints `items` instead of the rows. */
     list(rows: readonly Row[], { items = rows }: { items?: readonly unknown[] } = {}): void {
       if (format === "json") json(items);
       else if (format === "quiet") outAll(rows.map((row) => visible(textOf(Object.values(row)[0]))));
@@ -68,7 +67,6 @@ export function createPrinter(
       else json(withoutNulls(value));
     },
 
-    /** `quiet` prints only the first fact. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -112,7 +110,6 @@ export type Format = Exclude<(typeof formats)[number], "auto">;
 
 export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean };
 
-/** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
 export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
   // Other values are ignored, because `audit export --format jsonl` names the format of a file.
   const named = formats.find((one) => one === format);
@@ -123,7 +120,6 @@ export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }:
   return stdout.isTTY ? "human" : "agent";
 }
 
-/** Wide characters and emoji take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
@@ -164,7 +160,6 @@ export function table(
   return { lines: [titles, ...rows].map(line), isCut };
 }
 
-/** Never cuts within a character. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let shown = "";
@@ -183,7 +178,6 @@ export function visible(text: string): string {
   return text.replace(/\s+/g, " ").trim().replace(OBEYED, escaped);
 }
 
-/** Keeps line ends and tabs. */
 export function visibleLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }

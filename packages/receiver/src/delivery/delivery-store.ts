@@ -3,7 +3,7 @@ import type { Answer } from "./incoming-request.ts";
 /** The latest response to a delivery, and the `Webhook-Timestamp` of the last 20 attempts. Plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
-/** Remembers the responses to accepted deliveries. Keep entries for three days, because deliveries may be retried for that long. */
+/** Remembers the responses to accepted deliveries. Keep entries for three days, because the service may retry for that long. */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
   set(key: string, answer: StoredAnswer): void | Promise<void>;
@@ -50,7 +50,6 @@ export type RecentDelivery = {
 
 const KEPT_MAX = 50;
 
-/** The latest deliveries, newest first. */
 export class RecentDeliveries {
   readonly #kept: RecentDelivery[] = [];
   add(delivery: RecentDelivery): void {

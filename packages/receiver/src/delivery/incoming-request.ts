@@ -124,7 +124,7 @@ function at(value: unknown, path: string): unknown {
 /** TypeScript does not narrow a union by a nested field, so `isEvent` does. */
 export type PayloadOf<Scope extends EventScope> = Extract<WebhookPayload, { event: { scope: Scope } }>;
 
-/** Whether a payload has this scope. Then it has the scope's fields: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */
+/** Narrows a payload to the fields of a scope: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */
 export function isEvent<Scope extends EventScope>(payload: WebhookPayload, scope: Scope): payload is PayloadOf<Scope> {
   return payload.event.scope === scope;
 }

@@ -48,7 +48,6 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** In `queue` mode, the response does not wait for the handler. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
   if (handler.queue.isFull)
     return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
@@ -137,7 +136,8 @@ async function once(
 type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
 
 /**
- * Checks the headers before the body is read (S140). A `whsec_` secret requires a signature, because an intercepted secret works forever.
+ * Checks the headers before the body is read (S140). With a `whsec_` secret, a signature is required, because an intercepted
+ * secret would work forever.
  * @throws RefusedError 401 if a required header is missing, 403 if the secret is wrong
  */
 async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {

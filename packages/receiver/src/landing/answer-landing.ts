@@ -5,7 +5,6 @@ import type { RegisteredHandler } from "../delivery/registered-handler.ts";
 import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** Responds to requests for `/` and to the buttons on that page. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {
@@ -28,7 +27,7 @@ export async function answerLanding(receiver: Receiver, incoming: IncomingReques
 async function answerTestButton(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
   const forbidden = json(403, { error: "Tests can only be sent from the receiver's own page, on its own machine (mayManage)." });
   if (!(await mayManage(receiver, incoming))) return forbidden;
-  // Refuses a form on another site.
+  // Refuses forms that another site sends.
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== new URL(incoming.url).origin) return forbidden;
   if ((incoming.header("sec-fetch-site") ?? "same-origin") !== "same-origin") return forbidden;
@@ -70,7 +69,7 @@ const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
 
-/** By default, only a user at this machine may. A proxy's loopback connection has extra headers, and DNS rebinding has another `Host`. */
+/** By default, only a user at this machine may. Proxies add headers to loopback connections, and DNS rebinding changes `Host`. */
 async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
   if (options.mayManage) return options.mayManage(incoming.asRequest());
   return (
@@ -98,7 +97,6 @@ async function sendTest(receiver: Receiver, handler: RegisteredHandler): Promise
 
 const id = (end: string) => `66a0c0ffee00000000000${end}`;
 
-/** A push to a repository that does not exist. */
 export const samplePayload = (): WebhookPayload => ({
   event: { scope: "repo.content", action: "update" },
   repo: {

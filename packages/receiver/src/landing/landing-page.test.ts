@@ -26,7 +26,7 @@ async function start(options: ReceiverOptions = {}) {
   return { receiver, url, tests, page, token, press };
 }
 
-it("lists handlers, sends a signed test, and shows the delivery", async () => {
+it("the page lists handlers, sends a signed test, and shows its delivery", async () => {
   const { receiver, url, tests, page, token, press } = await start();
   const before = await page();
   expect(before).toContain(`${url}/webhooks/onPush`);
@@ -43,7 +43,7 @@ it("lists handlers, sends a signed test, and shows the delivery", async () => {
   expect(after).not.toContain(SECRET);
 });
 
-it("shows strangers the URLs but no deliveries, and lets only a local user send tests", async () => {
+it("the page shows strangers only the handlers' URLs, and only a local user can send tests", async () => {
   const { receiver, url, tests, page, token, press } = await start();
   const path = `/?token=${receiver.pageToken}`;
   const known = token(await page());
@@ -82,7 +82,6 @@ it("shows strangers the URLs but no deliveries, and lets only a local user send 
   const newer = await (await fetch(`${url}/`)).text();
   expect(newer).toContain("Webhook receiver");
   expect(newer).not.toMatch(/Recent deliveries|name="token"/);
-  // A form of another site is refused.
   expect((await press(known, { origin: "https://evil.example" })).status).toBe(403);
   expect((await press(known, { origin: "null" })).status).toBe(403);
   expect((await press(known, { "sec-fetch-site": "cross-site" })).status).toBe(403);
@@ -90,7 +89,7 @@ it("shows strangers the URLs but no deliveries, and lets only a local user send 
   expect(tests).toEqual([]);
 });
 
-it("escapes received values, loads no resources and runs no scripts", async () => {
+it("the page escapes received values, and contains no scripts or external resources", async () => {
   const { receiver, url, page } = await start({ secret: [] });
   const body = JSON.stringify({
     event: { scope: "<script>alert(1)</script>", action: '"><img src=x>' },

@@ -24,7 +24,6 @@ const ENDED = {
   closed: "The relay was closed, and nothing arrives here anymore. Restart this program for a new URL.",
 };
 
-/** Opens a public URL at the service, and handles requests to it in this process. */
 export async function connectRelay(receiver: Receiver, options: RelayOptions, print: (line: string) => void) {
   const { baseUrl, token } = await findService(options);
   const client = createClient({ baseUrl, token, userAgent: "keyhook-receiver" });
@@ -52,7 +51,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
     },
   });
-  // An error ends the listening, because another attempt would fail in the same way. Before the relay is open, the start fails too.
+  // An error ends the listening, because a new attempt would fail too. Before the relay is open, the start also fails.
   listening.then(
     (reason) => reason !== "aborted" && print(ENDED[reason]),
     (error) => receiver.reportError(error, { during: "relay" }),

@@ -47,9 +47,9 @@ async function expectTaken(url: string, wrong = 403) {
   expect((await fetch(`${url}/webhooks/other`, delivery())).status).toBe(404);
 }
 
-it("mounts into Node's own server", async () => expectTaken(await listen(createServer(make().handler))));
+it("the receiver mounts into Node's own server", async () => expectTaken(await listen(createServer(make().handler))));
 
-it("mounts into Express, before a body parser and after one that keeps the bytes", async () => {
+it("the receiver mounts into Express, before a body parser and after one that keeps the bytes", async () => {
   const before = express().use("/hooks", make().handler).use(express.json());
   await expectTaken(`${await listen(createServer(before))}/hooks`);
   const keeps = (request: unknown, _: unknown, bytes: Buffer) => Object.assign(request as object, { rawBody: bytes });
@@ -73,14 +73,14 @@ it("mounts into Express, before a body parser and after one that keeps the bytes
   );
 });
 
-it("reports what to do if a body parser has discarded the bytes", async () => {
+it("the receiver reports what to do if a body parser has discarded the bytes", async () => {
   const onError = vi.fn();
   const url = await listen(createServer(express().use(express.json()).use(make({ onError }).handler)));
   expect((await fetch(`${url}/webhooks/onPush`, delivery())).status).toBe(500);
   expect(String(onError.mock.calls[0]?.[0])).toContain("Mount the receiver before express.json()");
 });
 
-it("mounts into Fastify", async () => {
+it("the receiver mounts into Fastify", async () => {
   const app = fastify();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, bytes, done) => done(null, bytes));
   app.all("/webhooks/*", make().handler);
@@ -89,7 +89,7 @@ it("mounts into Fastify", async () => {
   await expectTaken(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
 });
 
-it("mounts into Hono, and works as a route handler of Next", async () => {
+it("the receiver mounts into Hono, and works as a route handler of Next", async () => {
   const receiver = make({ basePath: "/api" });
   const app = new Hono().all("/api/webhooks/*", (context) => receiver.fetch(context.req.raw));
   const routes = { POST: receiver.fetch, GET: receiver.fetch };

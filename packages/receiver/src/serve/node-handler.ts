@@ -45,7 +45,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    // No browser uses HTTP/1.0. Proxies that do, such as nginx before 1.29.7, do not name the visitor, so the address is not known.
+    // Only proxies use HTTP/1.0, such as nginx before 1.29.7. They do not name the visitor, so the address is not known.
     remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
@@ -67,7 +67,6 @@ function readStream(
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    // The client has disconnected.
     const onGone = () => settle(() => reject(new RefusedError(400, "The body was cut off.", { connection: "close" })));
     const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
     function settle(how: () => void) {
@@ -100,7 +99,7 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, "content-length": bytes.byteLength });
-  // The connection ends, because Node would read the whole rest of a refused body to get to the connection's next request.
+  // Ends the connection, because Node would read the rest of a refused body before the connection's next request.
   if (headers.connection === "close") response.once("finish", () => setTimeout(() => request.destroy(), 250).unref());
   response.end(request.method === "HEAD" ? undefined : bytes);
 }

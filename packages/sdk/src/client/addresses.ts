@@ -79,7 +79,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Returns the next page's path without the origin, because behind a proxy the service may name another origin than the client uses. */
+/** Returns the next page's path without the origin. Behind a proxy, the service may name another origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

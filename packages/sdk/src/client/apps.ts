@@ -17,10 +17,10 @@ const withSecret = one.extend({ secret: z.string().optional() });
 /**
  * The operations of `client.apps`, on OAuth apps.
  *
- * These are the caller's apps or, with `{ organization }`, that organization's. The token must be a personal access token with the scope
- * `manage-repos`, or the token of the service's own command line; tokens of other apps are refused. Secrets, deletion, and changes of
- * redirect URIs, of the sign-out URL, of the device flow or of the security profile need the command line's token from a sign-in of the
- * last 15 minutes: `reauthentication_required` means that the user must sign in again.
+ * These are the caller's apps or, with `{ organization }`, that organization's. The token must be the token of the service's own
+ * command line, or a personal access token with the scope `manage-repos`. `rotateSecret`, `delete`, and changes of redirect URIs,
+ * the sign-out URL, the device flow or the security profile need a recent token: the command line's, from a sign-in of the last
+ * 15 minutes. `reauthentication_required` means that the user must sign in again.
  * @group Client @useDeclaredType
  */
 export type AppsClient = ReturnType<typeof appsOf>;

@@ -31,8 +31,8 @@ export type AuditLogQuery = Asked & {
 /**
  * The operations of `client.auditLog`.
  *
- * The audit log of an organization, for its administrators: at most 100,000 entries, newest first. The token must be a personal access
- * token with the scope `manage-repos`, or the token of the service's own command line.
+ * The audit log of an organization, for its administrators: at most 100,000 entries, newest first. The token must be the token of
+ * the service's own command line, or a personal access token with the scope `manage-repos`.
  * @group Client @useDeclaredType
  */
 export type AuditLogClient = ReturnType<typeof auditLogOf>;

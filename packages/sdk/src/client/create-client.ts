@@ -33,8 +33,8 @@ export type Client = Transport & {
 
 /**
  * Creates a client of the service's API. Nothing is sent until you call an operation. Each operation takes `{ signal }` as its last
- * argument and throws {@link ApiError}. A request that is safe to repeat is sent again after 429, 502, 503, 504, lost connections and
- * timeouts, up to `maxRetries` times.
+ * argument and throws {@link ApiError}. A request that is safe to repeat is sent again, up to `maxRetries` times: after 429, 502,
+ * 503, 504, lost connections and timeouts.
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
  * off. For URLs without an operation, use {@link Transport.request}.

@@ -39,7 +39,7 @@ describe("events", () => {
     ["data: not ended", []],
   ];
 
-  test.each(streams)("of %j are the events of the standard, wherever the text is cut", (text, wanted) => {
+  test.each(streams)("in %j are parsed as in the standard, wherever the text is cut", (text, wanted) => {
     expect(parse(text)).toEqual(wanted);
     expect(parse(...text)).toEqual(wanted);
     for (let cut = 1; cut < text.length; cut += 1)
@@ -63,7 +63,7 @@ describe("events", () => {
     ]);
   });
 
-  test("without an end are given up; pings are not events", () => {
+  test("are refused if they never end, and pings are ignored", () => {
     const parser = new EventStreamParser();
     const piece = `data: ${"x".repeat(1024 * 1024)}\n`;
     const push = () => {

@@ -13,8 +13,8 @@ const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
 const REMEMBERED = 20;
 
 /**
- * The lines of a log never change, so a new connection reads the whole log, and skips the lines that were returned before. With `tail`,
- * it is unknown where in the log these lines are, so the last of them are searched for (decision 059).
+ * The lines of a log never change. A new connection reads the whole log, and skips the lines that were returned before. With
+ * `tail`, the position of these lines is unknown, so the last of them are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,

@@ -125,7 +125,7 @@ describe("a request", () => {
     expect(await client().request("DELETE", "/api/x")).toBeUndefined();
   });
 
-  test("does not follow a redirect, unless it only reads", async () => {
+  test("follows a redirect only with GET or HEAD", async () => {
     answers = [json(302, {}, { location: "https://other.example/api/x" })];
     const error = await refusal(client().request("POST", "/api/x", { body: { secret: 1 } }));
     expect(error).toMatchObject({
@@ -177,7 +177,7 @@ describe("a refusal", () => {
       { "retry-after": "7" },
       { retryAfterSeconds: 7, message: /Try again in 7 s/ },
     ],
-  ])("of status %s has the details of the response: %j", async (status, body, headers, facts) => {
+  ])("with status %s has the details of the response: %j", async (status, body, headers, facts) => {
     answers = [json(status, body, headers)];
     const { message, ...expected } = { message: /./, ...facts };
     const error = await refusal(client().request("POST", "/api/x"));
@@ -186,7 +186,7 @@ describe("a refusal", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("by a proxy's page, or by an endless one, is reported in bounded time", async () => {
+  test("is reported in bounded time if it is a proxy's page or has an endless body", async () => {
     answers = [
       (_req, res) => res.writeHead(413, { "content-type": "text/html" }).end("<h1>nope</h1>"),
       (_req, res) => {
@@ -202,18 +202,18 @@ describe("a refusal", () => {
 
 describe("an unusable response", () => {
   test.each([
-    ["a page", html],
+    ["an HTML page", html],
     ["half of an object", (_req: unknown, res: http.ServerResponse) => res.end('{"fine":')],
-    ["another object", json(200, { fine: "very" })],
-    ["nothing", (_req: unknown, res: http.ServerResponse) => res.end()],
-  ])("%s is an error that says so", async (_what, answer) => {
+    ["an object of another form", json(200, { fine: "very" })],
+    ["an empty body", (_req: unknown, res: http.ServerResponse) => res.end()],
+  ])("%s causes the error unexpected_answer", async (_what, answer) => {
     answers = [answer as Answer];
     const schema = z.object({ fine: z.boolean() });
     expect(await refusal(client().request("GET", "/api/x", { schema }))).toMatchObject({ code: "unexpected_answer" });
     expect(requests).toHaveLength(1);
   });
 
-  test("without an end is read only up to the limit", async () => {
+  test("is read only up to the limit if it never ends", async () => {
     let sent = 0;
     answers = [
       (_req, res) => {
@@ -298,9 +298,9 @@ describe("time and signals", () => {
   };
 
   test.each([
-    ["no answer", never],
+    ["no response", never],
     ["a body that drips", drip],
-  ])("%s ends in time", async (_what, answer) => {
+  ])("a request that gets %s ends at its time limit", async (_what, answer) => {
     answers = [answer];
     const error = await refusal(client({ timeoutMs: 100, maxRetries: 1 }).request("GET", "/api/x"));
     expect(error).toMatchObject({
@@ -359,7 +359,7 @@ describe("a token function", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("that returns the same token or fails ends the request", async () => {
+  test("ends the request if it returns the refused token again or throws", async () => {
     answers = [json(401, { error: "Ended" })];
     expect(await refusal(client({ token: () => "same" }).request("GET", "/api/x"))).toMatchObject({ status: 401 });
     expect(requests).toHaveLength(1);
@@ -423,7 +423,7 @@ describe("a stream", () => {
     expect(requests[0]).toMatchObject({ url: "/api/s?tail=x", headers: { "last-event-id": "6", accept: "text/event-stream" } });
   });
 
-  test("that falls silent or breaks off is reported as such", async () => {
+  test("causes an error if it falls silent or breaks off", async () => {
     answers = [events("data: 1\n\n")];
     const heard: string[] = [];
     const hear = async (options = {}) => {
@@ -465,7 +465,7 @@ describe("a stream", () => {
     expect(await refusal(all(client().stream("/api/s")))).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  test("of a webhook's activity continues where it was cut off, until it may no longer be read", async () => {
+  test("of a webhook's activity continues where the connection was cut off, until the token may no longer read it", async () => {
     answers = [
       events("event: reset\nid: a\ndata: {}\n\n", end),
       reset,
@@ -487,7 +487,7 @@ describe("a stream", () => {
     expect(requests.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "a", "a", "a", "b"]);
   });
 
-  test("does not wait in silence if Retry-After is an hour: a stream fails, and a relay's listener tells its program", async () => {
+  test("fails instead of waiting an hour for Retry-After, and a relay's listener tells its program", async () => {
     answers = [json(503, { error: "Tomorrow." }, { "retry-after": "3600" })];
     const signal = AbortSignal.timeout(2_000);
     expect(await refusal(all(client().webhooks.live("w", { signal })))).toMatchObject({ status: 503, retryAfterSeconds: 3600 });

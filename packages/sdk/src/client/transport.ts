@@ -136,7 +136,7 @@ export function createTransport(options: ClientOptions): Transport {
         ...(sent.body !== undefined && {
           body: sent.body instanceof URLSearchParams ? sent.body.toString() : JSON.stringify(sent.body),
         }),
-        // `fetch` would turn a POST into a GET on a redirect, and a body must go only to the URL that the caller named.
+        // `fetch` would turn a POST into a GET on a redirect. A body must go only to the URL that the caller named.
         redirect: method === "GET" || method === "HEAD" ? "follow" : "manual",
         signal: deadline.signal,
       });

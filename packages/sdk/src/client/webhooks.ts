@@ -159,8 +159,8 @@ export function webhooksOf({ request, stream }: Transport) {
       request("GET", of(id, organization, "/replays"), { schema: z.array(webhookReplaySchema), signal }),
 
     /**
-     * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default
-     * 1,000) until all are sent or the replay was cancelled. The replay continues if you leave the loop.
+     * Sends again all deliveries that failed in a range of time. Yields the replay's progress every `everyMs` milliseconds
+     * (default 1,000), until all are sent or the replay was cancelled. The replay continues if you leave the loop.
      * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */
     async *replayFailed(

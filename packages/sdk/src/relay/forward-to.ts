@@ -18,8 +18,8 @@ const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|trans
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
- * Creates a `handle` for {@link listenToRelay} that forwards each request to your own server, with the same bytes as its body. If that
- * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
+ * Creates a `handle` for {@link listenToRelay}. It forwards each request to your own server, with the same bytes as its body. If
+ * that server does not respond, the service gets 502 (504 after the time limit) and retries a delivery.
  * @param url The server, `http://localhost:3000`. The path of each request follows the path of this URL, and cannot lead out of it.
  * @param options `fetch` and `timeoutMs`.
  * @returns The handler.

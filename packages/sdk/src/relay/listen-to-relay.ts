@@ -40,9 +40,10 @@ const GRACE_MS = 10_000;
 const ANSWERED_MAX = 2_000;
 
 /**
- * Listens to a relay, which gives a receiver on a private network a public URL, and passes each request to `handle`. It reconnects and
- * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its
- * response. At the end, requests that are being handled get ten seconds; requests without a response by then go to the next listener.
+ * Listens to a relay and passes each request to `handle`. A relay gives a receiver on a private network a public URL. The
+ * function reconnects and renews the relay until `signal` aborts. A request is never handled twice at the same time, and never
+ * again once the service has its response. At the end, running handlers get ten seconds. Requests without a response by then
+ * go to the next listener.
  * @param client A client whose token has the scope `webhooks`.
  * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` gets the public URL, which you set as the URL of a
  * webhook.

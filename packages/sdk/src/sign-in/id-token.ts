@@ -40,9 +40,9 @@ export type IdTokenOptions = ServiceOptions & {
 };
 
 /**
- * Checks an ID token: its signature (RS256 or ES256, by a key of the service), its issuer, audience, authorized party and nonce, and the
- * access token that `at_hash` names. The expiry and the time of issue are checked with a tolerance of 60 seconds. {@link finishLogin} and
- * {@link deviceLogin} have done this already; call it for an ID token that reached your program in another way.
+ * Checks an ID token: its signature (RS256 or ES256, by a key of the service), issuer, audience, authorized party and nonce.
+ * `accessToken` must be the one that `at_hash` names. The expiry and the time of issue are checked with a tolerance of 60 seconds.
+ * {@link finishLogin} and {@link deviceLogin} check their ID tokens already. Call it only for other ID tokens.
  * @param options The token, and the values that it must match.
  * @returns The claims. Next, find or create your account by `sub`.
  * @throws {@link SignInError} `invalid_id_token`: a check failed, and `message` says which.

@@ -24,8 +24,8 @@ export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
  * uses the tokens that another process has stored. While the service cannot be reached, the old token is used until it expires.
  * @param options The app, and the functions that read and store the tokens.
  * @returns A function that returns an access token; `refused` is a token that the service did not accept. The promise is rejected with
- * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. {@link ApiError}
- * `network` or `timeout` means that the service could not be reached, and that the old token has expired or was refused.
+ * {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. With
+ * {@link ApiError} `network` or `timeout`, there was no response, and the old token has expired or was refused.
  * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
  *   [RFC 9700 §4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14)
  * @example

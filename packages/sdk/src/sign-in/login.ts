@@ -15,8 +15,8 @@ export type LoginOptions = ServiceOptions & {
   /** IDs of organizations to request (`organizations[].sub` of {@link UserInfo}). The person chooses which ones to grant. */
   orgIds?: string | readonly string[] | undefined;
   /**
-   * `consent` asks again even if the access was granted before, `login` requires a new sign-in, and `none` fails instead of asking (OpenID
-   * Connect Core 1.0 §3.1.2.1).
+   * `consent` asks again even if the access was granted before. `login` requires a new sign-in. `none` fails instead of asking
+   * (OpenID Connect Core 1.0 §3.1.2.1).
    */
   prompt?: string | undefined;
   /** Other parameters of the authorization request, such as `ui_locales`. */
@@ -96,11 +96,12 @@ export type FinishLoginOptions = AppOptions & {
 export type SignedIn = Tokens & { claims?: IdTokenClaims };
 
 /**
- * Completes a sign-in: checks that the response belongs to this login (state) and comes from this service (issuer), redeems the code with
- * its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored login.
+ * Completes a sign-in. Checks that the response belongs to this login (state) and comes from this service (issuer). Redeems the
+ * code with its verifier, and checks the ID token like {@link verifyIdToken}. Call it once for each login, and delete the stored
+ * login.
  * @param options The app, the stored login, and the URL to which the browser returned.
- * @returns The tokens and the claims. Next, find your account by `claims.sub`, start your own session, and keep the tokens for
- *   {@link createClient}, with {@link keepTokens} if there is a refresh token.
+ * @returns The tokens and the claims. Next, find your account by `claims.sub`, and start your own session. Keep the tokens for
+ * {@link createClient}; if there is a refresh token, with {@link keepTokens}.
  * @throws {@link SignInError} `access_denied` (the person refused) and the other errors of the authorization endpoint; `state_mismatch`,
  * `issuer_mismatch`, `invalid_response` and `invalid_id_token`: the response does not belong to this login, so begin again; `invalid_grant`
  * (the code was used or has expired), `invalid_client` and the other errors of the token endpoint.

@@ -56,8 +56,8 @@ const KEPT_MS = 60 * 60 * 1000;
 const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata>; until: number }>();
 
 /**
- * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. The other functions of
- * the sign-in call this function themselves, so you need it only for a value of the document.
+ * Reads the service's endpoints from `/.well-known/openid-configuration`. The response is kept for an hour. The other functions
+ * of the sign-in call this function themselves. You need it only for a value of the document.
  * @param options `baseUrl` is the issuer. A slash at the end is ignored.
  * @returns The document.
  * @throws {@link SignInError} `issuer_mismatch`: the document names another issuer than `baseUrl`.
@@ -102,7 +102,7 @@ export const TOLERANCE_SECONDS = 60;
 /** oauth4webapi requires a client ID even for requests without a client. This one is not sent. */
 const NO_CLIENT = "none";
 
-/** oauth4webapi builds and checks the messages, and the SDK's transport sends them, with the limits, retries and errors of the API. */
+/** oauth4webapi builds and checks the messages. The SDK's transport sends them, with the API's limits, retries and errors. */
 export async function connect(
   app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
 ): Promise<Connection> {
@@ -128,7 +128,7 @@ const servers = /* @__PURE__ */ new WeakMap<ServiceMetadata, oauth.Authorization
 function serverOf(metadata: ServiceMetadata): oauth.AuthorizationServer {
   let server = servers.get(metadata);
   if (!server) {
-    // The SDK chooses the algorithms, because tokens can be forged with `none`, and with HMAC by the public key (RFC 8725 §2.1).
+    // The SDK chooses the algorithms. With `none`, or with HMAC by the public key, tokens can be forged (RFC 8725 §2.1).
     server = { ...(metadata as oauth.AuthorizationServer), id_token_signing_alg_values_supported: ["RS256", "ES256"] };
     servers.set(metadata, server);
   }

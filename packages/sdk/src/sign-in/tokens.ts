@@ -20,7 +20,7 @@ export type Tokens = {
 };
 
 /**
- * Does not check the ID token's signature and times, so a caller that relies on the ID token must call `verifyIdToken`.
+ * Does not check the ID token's signature and times. A caller that relies on the ID token must call `verifyIdToken`.
  * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if there was no usable response
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -72,9 +72,9 @@ export type RefreshOptions = AppOptions & {
 const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
 
 /**
- * Exchanges a refresh token for new tokens. The refresh token of a public app can be used only once: store the new one before you use
- * anything else of the result. Simultaneous calls with the same token share one request, because a second use looks like a theft and ends
- * the sign-in (RFC 9700 §4.14). `signal` ends the wait but not the request, since the new token would be lost.
+ * Exchanges a refresh token for new tokens. The refresh token of a public app can be used only once: store the new one before you
+ * use anything else of the result. Simultaneous calls with the same token share one request. A second use would look like a
+ * theft, and would end the sign-in (RFC 9700 §4.14). `signal` ends only the wait, since otherwise the new token would be lost.
  *
  * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
  * @param options The app, and the refresh token.

@@ -33,8 +33,8 @@ export type UserInfo = z.infer<typeof schema>;
 
 /**
  * Reads the current claims about the person to whom an access token belongs, as far as its scopes allow.
- * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it, so that a response about
- * another person is refused.
+ * @param options The service and the access token. With `subject`, a response about another person is refused: pass the `sub` of
+ * the ID token that came with the access token.
  * @returns The claims. Find your account by `sub`.
  * @throws {@link ApiError} with status 401: the token is no longer valid, so renew it with {@link refreshTokens} or sign in again.
  * @throws {@link SignInError} `subject_mismatch`: the response is about another person.

@@ -50,7 +50,6 @@ const untilInterrupted =
     if (!signal.aborted) throw error;
   };
 
-/** Prints the oldest delivery first, because new deliveries follow at the end. */
 async function followActivity(
   at: Context,
   id: string,

@@ -135,7 +135,7 @@ async function repoint(
   }
 }
 
-/** Runs after Ctrl-C too, so it has a signal of its own. A relay that the user named stays, because other programs may use the relay. */
+/** Runs after Ctrl-C too, so it has its own signal. A relay that the user named stays, because other programs may use it. */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
   const signal = AbortSignal.timeout(10_000);
@@ -175,7 +175,6 @@ function printRequests(print: Printer, handle: Handle): Handle {
 const header = ({ headers }: RelayedRequest, name: string): string | undefined =>
   headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
-/** Returns undefined for requests that are not deliveries. */
 function eventOf({ body }: RelayedRequest): string | undefined {
   try {
     const { event, repo } = JSON.parse(new TextDecoder().decode(body));

@@ -60,7 +60,6 @@ type EditableText =
   /** `isReplaceable`: an upload can replace the file. */
   | { isEditable: false; reason: string; isReplaceable?: boolean };
 
-/** 404 if there is no such file. */
 export async function readText(repo: Repo, commit: string, path: string): Promise<EditableText> {
   const file = await orNotFound(findFile(repo, { revision: commit, path, maxBytes: EDITABLE_MAX_BYTES }));
   if (file.entry.lfs)

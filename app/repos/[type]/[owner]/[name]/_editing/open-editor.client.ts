@@ -5,10 +5,7 @@ import { classHighlighter } from "@lezer/highlight";
 import { basicSetup, EditorView } from "codemirror";
 import "./editor.css";
 
-/**
- * The text field remains the field of the form. Tab moves the focus to the next element (WCAG 2.1.2). @returns a function that closes the
- * editor
- */
+/** The text field stays part of the form. Tab moves the focus on (WCAG 2.1.2). @returns a function that closes the editor */
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
   const language = new Compartment();

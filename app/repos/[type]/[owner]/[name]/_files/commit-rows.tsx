@@ -51,7 +51,6 @@ export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
 
 const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
-/** Groups commits by day in UTC. */
 export function byDay(commits: readonly Commit[]): { day: string; commits: Commit[] }[] {
   const days: { day: string; commits: Commit[] }[] = [];
   for (const commit of commits) {

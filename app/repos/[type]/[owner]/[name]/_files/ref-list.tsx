@@ -22,7 +22,6 @@ type RefListProps = Readonly<{
   kind: "branches" | "tags";
   refs: readonly ListedRef[];
   query: Awaited<PageQuery>;
-  /** Absent for users who may not delete. */
   deleteAction?: (ref: string) => FormAction;
   children?: ReactNode;
 }>;

@@ -46,7 +46,7 @@ export async function MergeBox({ page }: Props) {
 function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, repo, at, mayMerge, mayUpdate } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
-  // An open pull request once had commits of its own, unlike a draft.
+  // Unlike a draft, an open pull request has had commits of its own.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
       <StatusNote Icon={GitMerge} title="Already merged">

@@ -230,7 +230,7 @@ function Reactions({ comment, at, page: { mayComment } }: CommentProps) {
   const others = Object.keys(words).filter((one) => !comment.reactions.some(({ reaction }) => reaction === one));
   const look = "inline-flex h-8 items-center gap-1.5 rounded-full border px-2.5 text-small hover:bg-sunken";
   return (
-    // The form has no label. Each labeled form is a landmark, and every comment has a form.
+    // The form has no label, because each labeled form would be a landmark, and every comment has a form.
     <ActionForm action={reactAction.bind(null, at)} className="flex flex-wrap items-start gap-2">
       {comment.reactions.map(({ reaction, count, isOwn }) => (
         <button

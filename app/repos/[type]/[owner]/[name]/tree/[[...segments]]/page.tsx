@@ -138,7 +138,6 @@ function LastCommit({ repo, revision, path, commit, count, now }: LastCommitProp
 type EntryListProps = Readonly<{
   repo: Repo;
   revision: string;
-  /** Empty for the root. */
   path: string;
   entries: readonly Entry[];
   now: Date;
@@ -147,7 +146,6 @@ type EntryListProps = Readonly<{
 const icons: Record<EntryType, LucideIcon> = { directory: Folder, file: File, symlink: FileSymlink, submodule: FolderGit2 };
 const words: Record<EntryType, string> = { directory: "folder", file: "file", symlink: "symbolic link", submodule: "submodule" };
 
-/** On a phone the commits are left out. */
 function EntryList({ repo, revision, path, entries, now }: EntryListProps) {
   return (
     <table className="entries">
