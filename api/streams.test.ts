@@ -8,6 +8,7 @@ import { newId } from "#core/ids.ts";
 import { addProvider } from "#core/inference/providers/change-provider.ts";
 import { proofKey } from "#core/oauth/testing/dpop.ts";
 import { authorize, prepare, redemption } from "#core/oauth/testing/sign-in.ts";
+import { countStatements } from "#core/testing/count-statements.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { chunks, startUpstream } from "./testing/inference-upstream.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -79,6 +80,9 @@ test("S112 S114 each stream ends when its token is revoked, and not before", asy
   await db().personalAccessToken.updateMany({ where: { userId: ada.id }, data: { revokedAt: new Date() } });
   await pass(16);
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
+  // Nothing reads on for a stream that has ended (S137). Two statements keep the connection for notifications.
+  await pass(1);
+  expect((await countStatements(() => pass(11))).statements).toBeLessThanOrEqual(3);
 });
 
 test("S114 a model's streamed response and the request to its provider end when the token is revoked, and not before", async () => {

@@ -190,6 +190,18 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);
   });
 
+  test("S137 gives back the slot of a HEAD request, whose response is complete without the stream", async () => {
+    const bob = await someCaller("webhooks");
+    const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: bob.id });
+    const path = `${OWN}/${webhookId}/deliveries/live`;
+    const headers = { authorization: `Bearer ${bob.accessToken}` };
+    for (let sent = 0; sent < STREAMS_MAX_PER_PERSON; sent += 1)
+      expect((await fetch(world.origin + path, { method: "HEAD", headers })).status).toBe(200);
+    const next = await follow(bob, webhookId);
+    next.leave();
+    expect(next.response.statusCode).toBe(200);
+  });
+
   test("can be followed by one user in a limited number of streams, and closing a stream makes room", async () => {
     const bob = await someCaller("webhooks");
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: bob.id });

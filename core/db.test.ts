@@ -4,6 +4,7 @@ import { db, inPreparedTransaction, inTransaction, pool, withConnection } from "
 import { provideSettings } from "./env.ts";
 import { newId } from "./ids.ts";
 import { requestContext } from "./log.ts";
+import { listen, notify, stopListening } from "./notifications.ts";
 import { asOwner } from "./testing/as-owner.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
@@ -87,6 +88,18 @@ test("S137 one caller's statements, however many wait, leave connections to othe
   expect(40 - failed.length).toBe((pool().options.max ?? 0) / 2);
   for (const { reason } of failed) expect(isDatabaseDown(reason)).toBe(true);
   expect(await as("greedy", () => db().user.count())).toBe(0);
+});
+
+test("S137 notifications of all callers do not wait behind the statements of one", async () => {
+  onTestFinished(stopListening);
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const asCaller = <T>(work: () => T): T => requestContext.run({ requestId: "", ip: "203.0.113.1" }, work);
+  await asCaller(() => listen("tides", () => resolve(requestContext.getStore())));
+  const slow = asCaller(() => Array.from({ length: 20 }, () => pool().query("select pg_sleep(0.5)")));
+  const first = Promise.race(slow).then(() => "a statement is over");
+  asCaller(() => notify("tides"));
+  expect(await Promise.race([promise, first])).toBeUndefined();
+  await Promise.all(slow);
 });
 
 test("a prepared transaction plans its statements once, whatever their values", async () => {

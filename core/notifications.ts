@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { pool } from "./db.ts";
 import { directDatabaseUrl } from "./env.ts";
-import { log } from "./log.ts";
+import { log, requestContext } from "./log.ts";
 import { socketEndingWhenSilent } from "./open-pool.ts";
 
 /** A notification only says that something changed. Do not trust caches that depend on it while `isListening()` is false. */
@@ -60,7 +60,9 @@ function scheduleReconnect(): void {
 
 function ensureConnected(): Promise<void> {
   if (state.client || state.closed) return Promise.resolve();
-  state.connecting ??= connect()
+  // Handlers run in the context in which the connection was opened, and work for all callers (S137).
+  state.connecting ??= requestContext
+    .exit(connect)
     .catch((error) => {
       log().warn({ err: error }, "cannot listen for notifications; trying again");
       scheduleReconnect();
@@ -116,13 +118,15 @@ async function send(): Promise<void> {
     const messages = [...outbox.messages.values()];
     outbox.messages.clear();
     try {
-      await pool().query({
+      const statement = {
         name: "notify",
         // The commit of a notification does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],
-      });
+      };
+      // The messages are of several callers.
+      await requestContext.exit(() => pool().query(statement));
     } catch (error) {
       log().debug({ err: error }, "notifications were not sent");
     }

@@ -467,6 +467,19 @@ describe("health", () => {
     expect(looks).toBeLessThanOrEqual(2);
   });
 
+  it("S137 is ready even if a caller whose statements are waiting asked first", async () => {
+    await ask("/readyz");
+    let isOver = false;
+    const slow = () => pool().query("select pg_sleep(1)");
+    const waiting = Array.from({ length: 12 }, () => requestContext.run({ requestId: "", ip: "127.0.0.2" }, slow));
+    void Promise.all(waiting).then(() => {
+      isOver = true;
+    });
+    const first = ask("/readyz", { localAddress: "127.0.0.2" });
+    expect([(await ask("/readyz")).status, (await first).status, isOver]).toEqual([200, 200, false]);
+    await Promise.all(waiting);
+  });
+
   it("survives an outage of the database, and reports it; pages answer 503 until it is back", async () => {
     const { DATABASE_URL } = env();
     await closeConnections();

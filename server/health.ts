@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pool } from "#core/db.ts";
 import { isServiceError } from "#core/errors.ts";
+import { requestContext } from "#core/log.ts";
 import { readMetrics } from "#core/operations/metrics/read-metrics.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { type Migration, pendingMigrations, readMigrations } from "#core/postgres/migrate.ts";
@@ -26,10 +27,10 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
 let migrations: Migration[] | undefined;
 let check: Promise<string[]> | undefined;
 
-/** One query answers all simultaneous requests (S137). */
+/** One query answers all simultaneous requests, so it must not wait behind other requests of the first caller (S137). */
 function lookForPending(): Promise<string[]> {
   migrations ??= readMigrations();
-  check ??= pendingMigrations(pool(), migrations).finally(() => {
+  check ??= requestContext.exit(pendingMigrations, pool(), migrations).finally(() => {
     check = undefined;
   });
   return check;

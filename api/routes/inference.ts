@@ -51,12 +51,11 @@ for (const endpoint of inferenceEndpoints) {
     if (answer.kind === "events") {
       // A stream may last half an hour, so access is checked repeatedly (S114).
       const check = async () => requireInferenceAccount(await actorNow());
-      const checkOrEnd = () =>
-        check().catch((error: unknown) => {
-          ending.abort();
-          throw error;
-        });
-      return sendEvents(c, withKeepAlive(answer.events, checkOrEnd));
+      const events = (ended: AbortSignal) => {
+        ended.addEventListener("abort", () => ending.abort());
+        return answer.events;
+      };
+      return sendEvents(c, withKeepAlive(events, { signal: c.req.raw.signal, check }));
     }
     const headers = { "Content-Type": "application/json; charset=UTF-8", "Cache-Control": "no-store" };
     if (answer.kind === "whole") return c.body(answer.json, 200, headers);

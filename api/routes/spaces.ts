@@ -108,7 +108,10 @@ export const spaceRoutes = [
       takeLogSlot();
       // The stream may last a day, so access is checked repeatedly (S114).
       const check = async () => findRepo(await actorNow(), repo, "repo.write");
-      return sendEvents(c, withKeepAlive(logPieces(id, c.req.raw.signal), check));
+      return sendEvents(
+        c,
+        withKeepAlive((signal) => logPieces(id, signal), { signal: c.req.raw.signal, check }),
+      );
     },
   }),
 

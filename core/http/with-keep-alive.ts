@@ -2,14 +2,23 @@ import { isServiceError } from "../errors.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 
+type Options = {
+  /** The request's signal. It does not abort if the response ends first. */
+  signal: AbortSignal;
+  /** Runs with each comment, and ends the stream with a ServiceError. */
+  check: () => Promise<unknown>;
+};
+
 /**
  * Without these comments, a proxy would close the stream as idle.
- * @param check runs with each comment, and ends the stream with a ServiceError
+ * @param begin gets a signal that aborts at the end of the stream, so that nothing waits for further events (S137)
  */
 export async function* withKeepAlive(
-  events: AsyncGenerator<string, void, undefined>,
-  check: () => Promise<unknown>,
+  begin: (signal: AbortSignal) => AsyncGenerator<string, void, undefined>,
+  { signal, check }: Options,
 ): AsyncGenerator<string, void, undefined> {
+  const ending = new AbortController();
+  const events = begin(AbortSignal.any([signal, ending.signal]));
   let next = events.next();
   let checkedAt = performance.now();
   try {
@@ -33,7 +42,7 @@ export async function* withKeepAlive(
       next = events.next();
     }
   } finally {
-    // If the generator is still waiting, the request's signal ends the wait.
+    ending.abort();
     void events.return().catch(() => undefined);
   }
 }

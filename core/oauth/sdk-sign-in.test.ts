@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import {
   createClient,
   createLogin,
+  type DeviceCode,
   type DevicePoll,
   deviceLogin,
   discover,
@@ -487,17 +488,21 @@ describe("a device", () => {
     expect(waits).toEqual([90, 90, 90]);
   });
 
-  test("shows no URL that would open another program than a browser", async () => {
+  test("shows no URL that would open another program than a browser, or be several arguments of its command line", async () => {
     const at = await prepareDevice(world);
-    const lying: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init);
-      if (!String(input).endsWith("/oauth/device")) return response;
-      return Response.json({ ...(await response.json()), verification_uri_complete: "javascript:alert(1)" });
+    const showing = async (verification_uri_complete: string) => {
+      const lying: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init);
+        if (!String(input).endsWith("/oauth/device")) return response;
+        return Response.json({ ...(await response.json()), verification_uri_complete });
+      };
+      const onCode = vi.fn(() => Promise.reject(new Error("enough")));
+      await expect(deviceLogin({ ...appOf(at), fetch: lying, onCode })).rejects.toThrow();
+      return onCode.mock.calls;
     };
-    const onCode = vi.fn();
-    const signedIn = deviceLogin({ ...appOf(at), fetch: lying, onCode });
-    await expect(signedIn).rejects.toMatchObject({ code: "unexpected_answer" });
-    expect(onCode).not.toHaveBeenCalled();
+    expect(await showing("javascript:alert(1)")).toEqual([]);
+    const [[code] = []] = (await showing(" https://evil.example/a b\u2019 --proxy\n")) as unknown as [[DeviceCode]];
+    expect(code?.verificationUriComplete).toBe("https://evil.example/a%20b%E2%80%99%20--proxy");
   });
 
   test("stops when it is aborted", async () => {

@@ -39,9 +39,8 @@ export const jobStreamRoutes = [
       const { find, check } = await findStreamed(request);
       const run = await find();
       takeLogSlot();
-      const { signal } = c.req.raw;
-      const lines = tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal);
-      return sendEvents(c, withKeepAlive(lines, check));
+      const lines = (signal: AbortSignal) => (tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal));
+      return sendEvents(c, withKeepAlive(lines, { signal: c.req.raw.signal, check }));
     },
   }),
 
@@ -56,10 +55,10 @@ export const jobStreamRoutes = [
       const { owner, find, check } = await findStreamed(request);
       const { id } = await find();
       takeLogSlot();
-      return sendEvents(c, withKeepAlive(changes(), check));
+      return sendEvents(c, withKeepAlive(changes, { signal: c.req.raw.signal, check }));
 
-      async function* changes() {
-        for await (const _ of followStage(id, c.req.raw.signal)) {
+      async function* changes(signal: AbortSignal) {
+        for await (const _ of followStage(id, signal)) {
           yield eventOf(jobJson(await find(), owner, request.actor), "status");
         }
       }

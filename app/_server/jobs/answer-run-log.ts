@@ -26,8 +26,8 @@ export async function answerRunLog(
     takeLogSlot();
     const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
     const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
-    const signal = request.signal;
-    return new Response(streamOfText(withKeepAlive(logEvents(runId, from, signal), checkAccess)), {
+    const events = (signal: AbortSignal) => logEvents(runId, from, signal);
+    return new Response(streamOfText(withKeepAlive(events, { signal: request.signal, check: checkAccess })), {
       headers: {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Cache-Control": "no-store, no-transform",

@@ -1,7 +1,7 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { isServiceError } from "../../errors.ts";
 import { streamSlots } from "../../http/stream-slots.ts";
-import { log } from "../../log.ts";
+import { log, requestContext } from "../../log.ts";
 import { findWebhookRow } from "../manage/find-webhook.ts";
 import { type ActivityNews, joinFeed, recheckFeed } from "./activity-feed.ts";
 import { deliveryJson } from "./delivery.ts";
@@ -44,6 +44,8 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
   let actor = await actorNow();
   await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
   const release = takeSlot(actorId(actor) ?? "operator");
+  // Nobody reads or cancels the stream of a HEAD request.
+  requestContext.getStore()?.whenClosed?.(release);
   const ended = new AbortController();
   const events = followActivity(webhookId, { after, signal: AbortSignal.any([signal, ended.signal]), pingMs });
   const encoder = new TextEncoder();

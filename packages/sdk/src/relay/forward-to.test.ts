@@ -82,6 +82,9 @@ test("no request leaves the given path of the server", async () => {
     "/../hooksome",
     "/..%2fadmin",
     "/x%2F%2e%2e%5C..%2fadmin",
+    "/x%2f%2f..%2f..%2fadmin",
+    "/..;/admin",
+    "/..%3Bx=1/admin",
   ]) {
     expect(await forwardTo(`${url}/hooks`)(request({ path })), path).toMatchObject({ status: 400 });
   }

@@ -71,6 +71,9 @@ const refused: RelayAnswer = {
   }),
 };
 
+/** Servers see `..` in these places, too: some decode slashes, merge them, or remove parameters first. */
+const HIDDEN_DOTS = /(?:\/|%2f|%5c)(?:\.|%2e){2}(?:\/|%2f|%5c|;|%3b|$)/i;
+
 /** Returns undefined if the path would lead out of the base's own path. Anybody who knows the relay's URL can send any path. */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
@@ -78,8 +81,9 @@ function addressOf(base: URL, path: string): URL | undefined {
   const [pathname, query] = at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at)];
   const whole = pathname === "/" && prefix !== "" ? prefix : prefix + (pathname.startsWith("/") ? pathname : `/${pathname}`);
   const address = new URL(base.origin + whole + (query || base.search));
-  const decoded = new URL(base.origin + whole.replace(/%2f|%5c/gi, "/"));
-  return [address, decoded].every(({ pathname }) => `${pathname}/`.startsWith(`${prefix}/`)) ? address : undefined;
+  if (prefix === "") return address;
+  const isInside = `${address.pathname}/`.startsWith(`${prefix}/`) && !HIDDEN_DOTS.test(address.pathname);
+  return isInside ? address : undefined;
 }
 
 function headersOf(pairs: HeaderPairs): Headers {

@@ -122,9 +122,9 @@ async function requestCode(options: DeviceLoginOptions) {
   };
 }
 
-/** Programs open these URLs, and another scheme would start another program instead of a browser. */
+/** Programs open these URLs. Another scheme would start another program instead of a browser, and a space would begin another argument. */
 function webAddress(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).href;
   throw new ApiError("The service's verification URI is not a web URL.", {
     status: 200,
     code: "unexpected_answer",
