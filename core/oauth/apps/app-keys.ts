@@ -15,11 +15,9 @@ import { getApp } from "./get-app.ts";
 type KeysInput = { jwks: string; jwksUri: string };
 
 /**
- * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). The keys are read first, because an
- * unusable URL must not replace a working secret.
+ * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). An unusable URL must not end a secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Only those who manage the app may make this service fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);

@@ -26,11 +26,11 @@ export type AppSettings = {
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** The app must push its authorization requests (RFC 9126 §6). */
+  /** RFC 9126 §6. */
   isParRequired: boolean;
-  /** The app gets only tokens that are bound to a key (RFC 9449 §5.2). */
+  /** RFC 9449 §5.2. */
   isDpopRequired: boolean;
-  /** Refresh tokens are replaced even where RFC 9700 §4.14.2 does not require it. */
+  /** Rotation is on even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
   backchannelLogoutUri: string | null;
@@ -90,7 +90,7 @@ function parseScopes(names: readonly string[]): Scope[] {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // The catalog's order makes the same choice always the same text.
+  // In the catalog's order, the same choice is always stored as the same text.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;

@@ -15,8 +15,8 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * The change gives power over members of the bound organization. An owner who has left that organization must not keep the
-   * secret (docs/specification/oauth.md#oauth-apps).
+   * The change gives power over members of the bound organization. An owner who has left that organization must not make it
+   * (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
@@ -25,7 +25,9 @@ type AppChange = {
 /** The entry is for the administrators of the organization that owns the app, or to which the app is bound. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
-/** Changes of one app run one after the other. An app that the actor may not manage is `not_found` (S136). */
+/**
+ * Locks the app's row, so changes of one app run one after the other. An app that the actor may not manage is `not_found` (S136).
+ */
 export async function changeApp<Result>(
   actor: Actor,
   { appId, action, isOverMembers = false, from }: AppChange,
@@ -50,11 +52,14 @@ export async function changeApp<Result>(
   });
 }
 
-/** A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). The caller must still ask `may`. */
+/**
+ * An SQL condition on `oauth_app a`, so that the response time does not reveal other apps (S136). The caller must still ask
+ * `may`.
+ */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
   if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
-  // Administrators who do not meet their organization's requirements are included, so that the error can say so.
+  // Includes restricted administrators, so that the error can name the organization's requirement.
   const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
   return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
     WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
@@ -88,7 +93,6 @@ export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean>
   return app !== null && (await may(actor, "oauth_app.manage", app));
 }
 
-/** The organization in whose audit log changes of an app are recorded. */
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
@@ -101,16 +105,16 @@ export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || curr
 /** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** An operator verifies an app by these fields. */
+/** An operator who verifies an app checks these fields. */
 const LOOKS = ["name", "homepageUrl", "redirectUris", "logoId"] as const;
 type Looks = Pick<OAuthApp, (typeof LOOKS)[number] | "verifiedAt">;
 
-/** A verified app could otherwise take any name afterwards (S28). */
+/** Otherwise a verified app could take any name (S28). */
 export function losesMark(before: Looks, after: Omit<Looks, "verifiedAt">): boolean {
   return before.verifiedAt !== null && LOOKS.some((field) => !isDeepStrictEqual(before[field], after[field]));
 }
 
-/** The NOTIFY channel for the ID of a client that every process must read again. */
+/** Its payload is the ID of a client that every process must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {

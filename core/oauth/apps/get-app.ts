@@ -14,7 +14,7 @@ export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Set on a secret that a rotation replaced. */
+  /** Set if a rotation replaced the secret. */
   expiresAt: Date | null;
 };
 
@@ -27,7 +27,7 @@ export type AppDetails = {
   ownerUsername: string | null;
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   isOwner: boolean;
-  /** Whether the actor may decide about members' access. For a bound app, only the organization's administrators may. */
+  /** Only administrators of the organization to which an app is bound decide about members' access. */
   mayManageAccess: boolean;
   userCount: number;
 };
@@ -87,7 +87,7 @@ export type KeyDescription = {
   thumbprint: string;
 };
 
-/** Keys at a `jwksUri` are not fetched. */
+/** Does not fetch keys at a `jwksUri`. */
 export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
   const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
   return Promise.all(

@@ -11,7 +11,7 @@ export function tokenPrefix(model: TokenModel): string {
   return `${env().TOKEN_PREFIX}${kinds[model]}_`;
 }
 
-/** Introspection and revocation try every kind. A token with an earlier TOKEN_PREFIX shows no kind. */
+/** Saves a lookup in introspection and revocation, which try every kind. A token with an earlier TOKEN_PREFIX shows no kind. */
 export function isOfAnotherKind(model: TokenModel, token: string): boolean {
   return Object.keys(kinds).some((other) => other !== model && token.startsWith(tokenPrefix(other as TokenModel)));
 }

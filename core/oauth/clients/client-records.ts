@@ -7,7 +7,7 @@ export type ClientRecord = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** The client's own statement, which nobody has checked. */
+  /** The client's own statement. Nobody has checked it. */
   homepageUrl: string | null;
   termsUrl: string | null;
   policyUrl: string | null;

@@ -35,7 +35,7 @@ const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (c
   RETURNING ${COLUMNS}`;
 
 /**
- * For every other account, a claimed code is unknown (S65).
+ * To every other account, a claimed code is unknown (S65).
  * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function claimDeviceCode(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<ClaimedDeviceCode> {
@@ -70,15 +70,15 @@ export function alreadyAnswered(): ServiceError {
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** S59: more wrong codes than anybody mistypes. */
+/** S59: nobody mistypes this many codes. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
 /** An office may share one address. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * With more wrong codes, somebody is guessing with many accounts. Then each account gets fewer attempts. A counter that stopped
- * everyone would let an attacker stop the device flow.
+ * Above this number, somebody is guessing with many accounts, so each account gets fewer attempts. A limit for all would let the
+ * attacker stop the device flow.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
