@@ -317,7 +317,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("fails with invalid_request_uri if nobody pushed it, and with request_uri_not_supported in another form (S19)", async () => {
+  test("that nobody pushed fails with invalid_request_uri (S19)", async () => {
     const at = await prepare(world);
     for (const foreign of ["https://evil.example/request.jwt", "urn:example:x", "x"]) {
       const landed = (await visit(at, foreign)) as URL;

@@ -1,6 +1,6 @@
 type Cookie = { name: string; value: string; path: string };
 
-/** Keeps cookies by path and follows no redirect by itself. */
+/** Stores cookies by path, and does not follow redirects by itself. */
 export class Browser {
   readonly #origin: string;
   #cookies: Cookie[] = [];

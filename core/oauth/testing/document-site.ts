@@ -8,9 +8,8 @@ export type DocumentSite = HttpsSite & {
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** A field whose value is undefined is left out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Sends this instead of the document, until a document is published again. */
+  /** Is sent instead of the document until the next `publish`. */
   serve(served: Served): void;
   fetches(): number;
 };
