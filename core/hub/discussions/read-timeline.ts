@@ -8,7 +8,7 @@ import { type Authors, readAuthors } from "./find-discussion.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
-/** A long comment counts as several events, because rendering a page of long comments is expensive (S137). */
+/** S137: rendering long comments is expensive, so a long one counts as several events. */
 const BYTES_PER_EVENT = 2_048;
 
 export async function readTimeline(

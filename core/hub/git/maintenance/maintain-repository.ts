@@ -21,15 +21,15 @@ const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-const VISIT_MAX_MS = 30 * 60 * 1000;
+const MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** The pause after maintenance that ran out of time while others waited. The next attempt will not be faster (S137). */
+/** After maintenance that ran out of time. The next attempt will take as long (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After longer maintenance, the repositories of other users come first. */
-const LONG_VISIT_MS = 1_000;
+/** After longer maintenance, other users' repositories come first. */
+const LONG_MS = 1_000;
 const BUSY_RETRY_SECONDS = 60;
 
-// Clones come first, so maintenance uses little memory and leaves packs of gigabytes unchanged.
+// Clones have precedence, so maintenance uses little memory and leaves packs of gigabytes unchanged.
 const config = [
   "pack.threads=1",
   "pack.windowMemory=64m",
@@ -41,7 +41,7 @@ const config = [
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
-  limits: { visitMaxMs?: number; longVisitMs?: number } = {},
+  limits: { maxMs?: number; longMs?: number } = {},
 ): Promise<void> {
   const begun = performance.now();
   let repo: Repo | undefined;
@@ -59,17 +59,17 @@ export async function maintainRepository(
     log().warn({ err: error, repo: id, attempts }, "the maintenance of a repository failed; trying again later");
     await postpone(id, claimId, retryAfterSeconds(error, attempts));
   }
-  const visitMs = performance.now() - begun;
-  if (repo && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(repo, visitMs);
+  const tookMs = performance.now() - begun;
+  if (repo && tookMs >= (limits.longMs ?? LONG_MS)) await letOthersGoFirst(repo, tookMs);
 }
 
-/** One user may have thousands of repositories in many organizations, and a worker visits one at a time (S137). */
-async function letOthersGoFirst({ owner, createdById }: Repo, visitMs: number): Promise<void> {
+/** One user may have thousands of repositories in many organizations, and a worker maintains one at a time (S137). */
+async function letOthersGoFirst({ owner, createdById }: Repo, tookMs: number): Promise<void> {
   await retryDeadlocks(() =>
     pool().query(
       `UPDATE repo_maintenance m SET due_at = now() + make_interval(secs => $2) FROM repo r
         WHERE (r.owner_id = $1 OR r.created_by_id = $3) AND m.id = r.id AND m.claim_id IS NULL AND m.due_at < now() + make_interval(secs => $2)`,
-      [owner.id, visitMs / 1_000, createdById],
+      [owner.id, tookMs / 1_000, createdById],
     ),
   );
 }
@@ -94,7 +94,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push has read or deferred its own card.
+    // A later push reads its card itself, or defers it again.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -102,7 +102,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** Nothing may be deleted while a backup copies the repository. */
+/** While a backup copies the repository, nothing may be deleted. */
 async function waitForBackup(id: string, claimId: string): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
@@ -125,11 +125,8 @@ async function finish(id: string, claimId: string): Promise<void> {
   ]);
 }
 
-/** Packs grow by powers of two, so that most visits copy few objects. */
-export async function tidy(
-  path: string,
-  { visitMaxMs = VISIT_MAX_MS } = {},
-): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
+/** Packs grow by powers of two, so that most maintenance copies few objects. */
+export async function tidy(path: string, { maxMs = MAX_MS } = {}): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
   await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
   const { loose, packs } = await countObjects(path);
   const marker = join(path, "keyhook-collected");
@@ -138,13 +135,13 @@ export async function tidy(
   const hasManyRefs = (await countRefs(path)).loose > LOOSE_REFS_MAX;
   if (hasFewObjects && !hasManyRefs) return "nothing";
   const { isLimited, niceness, memoryMiB } = fetchLimits;
-  const end = performance.now() + visitMaxMs;
+  const end = performance.now() + maxMs;
   const run = async (...args: string[]) => {
     const timeoutMs = Math.ceil(end - performance.now());
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // Packing refs comes first, because the next steps read all refs and may fail.
+  // First, because the next steps read all refs and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {
@@ -177,17 +174,17 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Finished rows are deleted, so every row is open. */
+/** Finished rows are deleted. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
-/** Rows are not announced on this channel, because maintenance is never urgent. */
+/** Nothing notifies this channel, because maintenance is never urgent. */
 export const MAINTENANCE_CHANNEL = "repo_maintenance";
 
 export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before something is sent to a repository, because a failed transfer leaves objects too. */
+/** Call this before a transfer to a repository: a failed one leaves objects too. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -198,7 +195,7 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
 
 const SOON_SECONDS = 30;
 
-/** Makes the row due even if a visit is running, because that visit may have passed the requested step already. */
+/** Makes the row due even during maintenance, which may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))
