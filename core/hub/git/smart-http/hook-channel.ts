@@ -32,7 +32,6 @@ export class HookChannel {
     });
   }
 
-  /** `stop` refuses the whole push. */
   answer(word: "go" | "stop"): void {
     this.#stream.end(`${word}\n`);
   }
