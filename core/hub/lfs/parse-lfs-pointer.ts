@@ -1,6 +1,6 @@
 import { isLfsOid, type LfsObjectId } from "./lfs-object.ts";
 
-/** The limit comes from the specification of Git LFS. */
+/** By the specification of Git LFS. */
 export const LFS_POINTER_MAX_BYTES = 1023;
 
 // Old repositories contain the older versions.

@@ -8,7 +8,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** Undefined if the operator's command added the publisher. */
+  /** Undefined for the operator's command. */
   addedBy: string | undefined;
 };
 

@@ -8,7 +8,7 @@ import S3rver from "s3rver";
 import { provideSettings } from "../../../env.ts";
 import { isSigned } from "./is-signed.ts";
 
-/** Supports neither SHA-256 checksums nor conditional requests, like simple S3 services. */
+/** Like simple S3 services, has neither SHA-256 checksums nor conditional requests. */
 export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
