@@ -48,7 +48,6 @@ export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }
 
-/** Remembers that the client authenticated, or got a token, at this address. */
 export function rememberSuccess(res: ServerResponse): void {
   const client = keys.get(res)?.at(-1);
   if (client === undefined) return;
@@ -57,7 +56,6 @@ export function rememberSuccess(res: ServerResponse): void {
   if (known.size > ENTRIES_MAX) known.delete(known.values().next().value as string);
 }
 
-/** Whether the client has authenticated, or got a token, at this address before. */
 export const hasSucceeded = (res: ServerResponse): boolean => known.has(keys.get(res)?.at(-1) ?? "");
 
 function countOne(key: string, now: number): void {

@@ -37,7 +37,6 @@ import { handleRegistration } from "./registration/handle-registration.ts";
 import { resourceMetadata } from "./resources/resource-servers.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
-/** @param clientAddress the IP address to which rate limits apply */
 export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   return withRequestRows(() => answer(req, res, clientAddress));
 }

@@ -143,7 +143,6 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The engine reads bodies as streams. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });

@@ -76,10 +76,8 @@ export const isSignOutEndpoint = (path: string): boolean => path.startsWith(prot
 /** RFC 8414, OpenID Connect Discovery. */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
-/** The same for everybody, so caches may store them. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** A posted form means the same as parameters in the URL. */
 export const acceptsGetAndPost = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
 

@@ -44,7 +44,6 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** The last of several simultaneous replacements wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;
@@ -73,6 +72,5 @@ async function replaceAtNextChange(): Promise<void> {
   const change = await nextKeyChange();
   clearTimeout(state.timer);
   if (!change) return;
-  // A timer's delay is a 32-bit number.
   state.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1)).unref();
 }

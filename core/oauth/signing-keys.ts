@@ -21,7 +21,6 @@ export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
 /** An ID token lives for an hour. The other hour is a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
-/** Lists the signing key of each algorithm first. */
 export async function loadSigningKeys(): Promise<JWK[]> {
   const rows = await db().$transaction(async (tx) => {
     const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
@@ -133,7 +132,6 @@ function stateOf(
   return isSigning ? "signing" : "retiring";
 }
 
-/** @param isImmediate true after a leak, as in `rotateSigningKeys` */
 export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
   return rotateSigningKeys({ isImmediate }, { actor, from });
 }

@@ -71,7 +71,6 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
     `site session ${site.id}`,
   );
   if (!isOfSite) return;
-  // The site session may have ended during this request.
   await pool().query({
     name: "note-late-engine-session",
     text: `INSERT INTO site_session_end (site_session_id)

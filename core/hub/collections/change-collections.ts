@@ -83,7 +83,6 @@ async function lockCollectionsOf(tx: Db, ownerId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`collections ${ownerId}`}, 0))`;
 }
 
-/** Absent properties stay unchanged. */
 type CollectionChanges = {
   title?: string;
   description?: string | null;

@@ -36,7 +36,6 @@ export async function addItem(actor: Actor, slug: string, { repo: name, note }: 
   });
 }
 
-/** Absent properties stay unchanged. */
 type ItemChanges = {
   note?: string | null;
   /** From 0, among the items that the actor may see. */

@@ -64,7 +64,6 @@ const CONTRIBUTIONS = {
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
-/** No quota counts these bytes. */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
 /** No quota counts the events that contributions create. */

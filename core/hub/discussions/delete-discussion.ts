@@ -73,7 +73,6 @@ export async function deletePullRequestRef(
 async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
-  // Another attempt also deletes commits that were pushed meanwhile.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;

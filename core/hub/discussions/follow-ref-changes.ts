@@ -60,7 +60,6 @@ async function followHeads(
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
     if (commits?.length) {
       const isWithin = await mayShow(tx, commitsShown(party ?? actorId ?? repo.id), commits.length);
-      // Another change may have reached the limit meanwhile. This one leaves a trace anyway.
       const shown = isWithin ? commits : commits.slice(-1);
       const events = shown.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
       await insertEvents(tx, row.id, events);
@@ -113,7 +112,6 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // Pull requests that were updated now are no longer open, so another attempt skips them.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }

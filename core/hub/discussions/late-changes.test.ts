@@ -49,7 +49,6 @@ async function block(sha: string): Promise<() => Promise<void>> {
   await rename(path, `${path}.aside`);
   execFileSync("mkfifo", [path]);
   unblockAndLose = async () => {
-    // Without its pipe, git finds that the object is missing.
     const pipe = await open(path, "r+");
     await rm(path);
     await pipe.close();

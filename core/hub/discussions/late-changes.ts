@@ -23,7 +23,6 @@ export type LateChanges = {
   actor_id: string | null;
   party: string | null;
   changes: ChangeToFollow[];
-  /** Before git changed the refs. */
   happened_at: Date;
   due_at: Date;
   attempts: number;

@@ -74,7 +74,6 @@ export async function mergePullRequest(
       await recheckPermission(repo, actorNow, ask);
       const hold = await holdRoom(repo, quarantine);
       const change = { ref: baseRef, oldSha: baseSha, newSha };
-      // Requires that the pull request's own ref is unchanged.
       const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
       const perform = async () => {
         await quarantine.release();
@@ -112,7 +111,6 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** The pull request may have been closed meanwhile. */
 async function finish(
   actor: Actor,
   name: DiscussionName,

@@ -35,7 +35,6 @@ export async function openPullRequest(
   const path = await openRepository(repo);
   const baseRef = branchRef(input.base ?? repo.defaultBranch);
   const baseSha = await resolveRef(path, baseRef);
-  // In an empty repository, a pull request may propose the first commit.
   if (!baseSha && input.base && input.base !== repo.defaultBranch) throw notFound("Revision");
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await requireRoomForRef(path, { isPullRequest: true });

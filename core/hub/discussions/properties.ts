@@ -46,14 +46,12 @@ export async function changeStatus(
   });
 }
 
-/** Asks git before the row is locked. */
 async function missingRefReason(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
   if (!isPullRequest) return undefined;
   const path = await openRepository(repo);
   const baseSha = baseRef && (await resolveRef(path, baseRef));
-  // In an empty repository, a pull request may propose the first commit.
   const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
   if (!baseSha && !isEmpty) return "The base branch no longer exists. Open a new pull request.";
   if (!(await resolveRef(path, pullRequestRef(num))))

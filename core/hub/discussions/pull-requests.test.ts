@@ -280,7 +280,6 @@ test("in an organization, a reader proposes and a writer merges", async () => {
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Runs `meanwhile` after git has resolved a ref and before `work` gets the result. */
 async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
   let changing: Promise<unknown> | undefined;
   const stopWatching = watchProcesses((child) => {

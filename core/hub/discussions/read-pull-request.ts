@@ -31,7 +31,6 @@ export async function readPullRequestState(
   const [headSha, baseSha] = await Promise.all([resolveRef(path, pullRequestRef(num)), resolveRef(path, baseRef)]);
   if (!headSha) return { ...none, baseSha };
   if (!baseSha) {
-    // In an empty repository, a pull request may propose the first commit.
     return { ...none, headSha, merge: baseRef === `refs/heads/${repo.defaultBranch}` ? "clean" : "gone" };
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);

@@ -19,7 +19,6 @@ export type ChangeToFollow = RefChange & {
 };
 
 export type RefEffects = {
-  /** The keys are refs of pull requests. */
   commits: Map<string, Commit[]>;
   /** By the ref of the pull request. */
   bases: Map<string, string | null>;
@@ -120,7 +119,6 @@ async function commitsOf(
   try {
     return await listNewCommits(path, wanted, deadline);
   } catch (error) {
-    // The push has happened, so it is recorded even without its commits.
     if (!(error instanceof GitFailed)) throw error;
     log().warn({ err: error }, "cannot list the commits of a pull request");
     return [];

@@ -18,7 +18,6 @@ import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-reque
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/** Prevents a user from filling the owner's mailbox with repeated requests. */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /** Granted access counts only if the user asked for it. Otherwise owners could use up a user's requests (S137). */
@@ -71,7 +70,6 @@ export async function askForAccess(
   return asked.finally(() => (isNew ? undefined : Promise.all(counted.map(({ giveBack }) => giveBack()))));
 }
 
-/** A rejected request stays, so the user cannot ask again. */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
   const userId = actorId(actor);
   if (!userId || !isId(repoId)) throw notFound("Request");

@@ -77,7 +77,6 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Prevents an owner from filling a user's mailbox. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /** Limits emails that nobody requested, because the sender chose the names in them. */

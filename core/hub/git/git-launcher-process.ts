@@ -50,7 +50,6 @@ async function launch({ id, command, args, cwd, env, niceness, isLong, hasChanne
     });
     send({ id, pid: child.pid });
   } finally {
-    // Git has its own copies of the streams.
     for (const stream of streams) stream.destroy();
   }
 }
@@ -60,7 +59,6 @@ function makeBlocking(stream: Socket): void {
   (stream as unknown as { _handle: { setBlocking(isBlocking: boolean): void } })._handle.setBlocking(true);
 }
 
-/** Reads nothing, because every arriving byte is git's input. */
 function writeHeader(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());

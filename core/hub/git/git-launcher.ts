@@ -94,7 +94,6 @@ export class GitLauncher {
     const launched = new LaunchedGit(command.hasChannel ? 4 : 3, kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
-    // Replaces a launcher that hangs.
     launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
     this.#waiting.set(id, command);
     this.#startWaiting();
@@ -118,7 +117,6 @@ export class GitLauncher {
   }
 
   #ask(request: LauncherRequest): void {
-    // A launcher that is ending reports to every launch by its exit handler.
     if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 

@@ -55,7 +55,6 @@ export class LaunchedGit extends EventEmitter {
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
-    // Callers without a listener get the error when git exits.
     this.on("error", () => undefined);
   }
 
@@ -160,7 +159,5 @@ export class LaunchedGit extends EventEmitter {
 function killProcess(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, "SIGKILL");
-  } catch {
-    // The process has ended.
-  }
+  } catch {}
 }

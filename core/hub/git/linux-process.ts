@@ -28,19 +28,15 @@ export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, niceness === "idle" ? 19 : niceness);
-    } catch {
-      // The process may have ended already.
-    }
+    } catch {}
   }
   if (niceness !== "idle") return;
   run("chrt", ["--all-tasks", "--idle", "--pid", "0", `${pid}`]);
   run("taskset", ["--all-tasks", "--cpu-list", "--pid", halfOfCores(), `${pid}`]);
 }
 
-/** Later children inherit the priority. */
 export function lowerPriorityOfFamily(pid: number, niceness: Niceness): void {
   const family = [pid];
-  // The list grows during the loop.
   for (const one of family) family.push(...childrenOf(one));
   for (const one of family) lowerPriority(one, niceness);
 }

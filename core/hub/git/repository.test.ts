@@ -24,7 +24,6 @@ test("a repository whose folder is missing is unavailable, and not created again
 
 test("a repository whose folder cannot be created on this machine is unavailable", async () => {
   const before = env().DATA_DIR;
-  // A file, because root could create a folder anywhere.
   provideSettings({ DATA_DIR: import.meta.filename });
   try {
     const repo = { id: newId(), defaultBranch: "main", platformId: null, sizeBytes: 1 };

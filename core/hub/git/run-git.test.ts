@@ -47,7 +47,6 @@ test("S137 limited git has the allowed memory and processor time", async () => {
   expect(limits).toMatch(/^Max cpu time +1800 /m);
   expect(fetchLimits.memoryMiB).toBeLessThanOrEqual(3 * 1024);
   expect(limits).toMatch(new RegExp(`^Max address space +${fetchLimits.memoryMiB * 1024 ** 2} `, "m"));
-  // When memory runs out, the kernel ends git before the service.
   expect(killedFirst).toBe(900);
 });
 

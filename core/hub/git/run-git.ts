@@ -60,7 +60,6 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Reading this many characters blocks the event loop for a millisecond. */
 const CHARACTERS_PER_MS = 200_000;
 const TIMEOUT_MS = 60_000;
-/** For commands that run while a row is locked. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
@@ -144,7 +143,6 @@ async function spawnHere(
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
   if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
-  // Otherwise an error would end this process.
   child.on("error", () => undefined);
   const hasStreams = Boolean(child.stdout);
   try {

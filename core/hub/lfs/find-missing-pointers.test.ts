@@ -26,7 +26,6 @@ beforeAll(async () => {
   await runGit(path, ["-c", "core.compression=0", "fast-import", "--quiet"], { input: [...small, ...pointers].join("") });
 });
 
-/** This thread's CPU time does not depend on how busy the machine is. */
 const cpuMs = () => process.threadCpuUsage().user / 1_000;
 
 function longestPiece(): () => number {

@@ -15,7 +15,6 @@ export const MISSING_MAX = 1_000;
 
 type Pointer = LfsObjectId & { blob: string };
 
-/** @param storeId for a pull request, the author's store of proposals */
 export async function findMissingPointers(
   path: string,
   quarantine: string,

@@ -38,7 +38,6 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
     });
     for (const { location } of leftovers) {
       if (stopping.aborted || (await areDeletionsHeld())) return removed;
-      // One failure must not stop the others.
       const isRemoved = await removeLeftover(location, before).catch((err: unknown) => {
         log().warn({ err, location }, "a leftover of large files cannot be removed");
         return false;
@@ -62,7 +61,6 @@ async function forgetUnnamedXorbs(now: Date): Promise<void> {
       take: BATCH,
     });
     count = unnamed.length;
-    // Checked again, because a file may refer to a xorb by now.
     if (count > 0) await db().xetXorb.deleteMany({ where: { isNamed: false, OR: unnamed } });
   }
 }
@@ -91,7 +89,7 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // The row's lock, because a deletion records the leftover again without the location's lock.
+    // The row is locked too, because a deletion records the leftover again without the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

@@ -7,7 +7,6 @@ import { renderMarkdown } from "./render-markdown.ts";
 
 const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "docs" };
 
-/** The elements that a browser creates, outer before inner. */
 async function elementsOf(text: string, at = place): Promise<Element[]> {
   const html = await renderMarkdown(text, at);
   if (html === undefined) throw new Error("it was not rendered");
@@ -169,7 +168,6 @@ describe("Markdown", () => {
   }, async () => {
     const costs: number[] = [];
     let html: string | undefined;
-    // The best of some runs, because garbage collection may lengthen a run.
     for (const title of ["one", "two", "three", "four", "five", "six"]) {
       const mainMs = await mainThreadMs(async () => {
         html = await renderMarkdown(`# ${title}\n\n${"*a* ".repeat(6_000)}`);

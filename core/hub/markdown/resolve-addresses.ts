@@ -1,7 +1,6 @@
 import type { Element, ElementContent, Root } from "hast";
 
 export type MarkdownContext = {
-  /** For example `/datasets/ada/tides`. Absent outside of a repository. */
   base?: string;
   revision?: string;
   folder?: string;

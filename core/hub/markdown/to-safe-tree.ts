@@ -40,7 +40,6 @@ export function toSafeTree(text: string, context: MarkdownContext): Root {
   return processor.runSync(processor.parse(text)) as Root;
 }
 
-/** The page around the text already has an `h1`. */
 function lowerHeadings(tree: Root): void {
   for (const element of elementsOf(tree)) {
     const level = /^h([1-5])$/.exec(element.tagName)?.[1];

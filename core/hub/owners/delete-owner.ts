@@ -42,10 +42,6 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/**
- * In a short transaction for each portion.
- * @returns the numbers for the audit log
- */
 async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
   const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {

@@ -28,7 +28,6 @@ export type Mirror = {
   changed: Set<Mirrored>;
 };
 
-/** Writes creations, deletions and moves. The caller writes all other changes together. */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);

@@ -71,7 +71,6 @@ const comment = z.object({
 
 const updatedRef = z.object({ ref: z.string().max(500).startsWith("refs/", "must be a full name"), oldSha: sha, newSha: sha });
 
-/** The settings that are stored. Others are passed on unchanged. */
 const updatedConfig = z
   .object({
     private: z.boolean().optional(),

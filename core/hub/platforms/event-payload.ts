@@ -10,7 +10,6 @@ type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } 
 
 export type PayloadContext = {
   platform: Platform;
-  /** As it was before a move or a deletion. */
   repo: Mirrored;
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;

@@ -21,7 +21,6 @@ export const WAITING_MAX = 100;
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** The hashes of valid tokens, by the platform's ID. */
 export type Locked = Map<string, string[]>;
 
 const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
@@ -89,7 +88,6 @@ export async function rememberNames(
 const EXTERNAL_ID_MAX_CHARACTERS = 200;
 const URL_MAX_CHARACTERS = 2_000;
 
-/** A number counts as its digits. */
 export const externalIdSchema = z
   .union([z.string(), z.int()])
   .transform(String)
@@ -110,7 +108,6 @@ export const describedRepoSchema = z.object({
   description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
   tags: z.array(z.string().min(1).max(100)).max(100).optional(),
   defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
-  /** Null without a commit. */
   headSha: z
     .string()
     .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits")
@@ -142,7 +139,7 @@ export function insertRepos(
     external_id: described.id,
     external_url: described.url,
   }));
-  // The platform has the discussions.
+  // The discussions are on the platform.
   return tx.$executeRaw`
     INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, is_private, description, tags, head_sha, default_branch,
       external_id, external_url, platform_id, has_discussions)

@@ -11,7 +11,6 @@ import {
 } from "./mirror.ts";
 
 export type Entry = {
-  /** Null if it could not be read. */
   externalId: string | null;
   described?: DescribedRepo & { handle: string; spelled: string; canonical: string };
   owner?: NamedOwner;

@@ -22,7 +22,6 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** An absolute URI with which the `source` of each event of the platform begins. */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
@@ -36,7 +35,6 @@ export function isSourceOf(prefix: string, source: string): boolean {
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
 }
 
-// Written at most once a minute.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 export async function findPlatform(token: string): Promise<Platform | undefined> {
@@ -99,7 +97,6 @@ const findByHash = batched<string, Row | undefined>(
   LOOKUPS_AT_ONCE,
 );
 
-/** If another request has locked the row, a later request updates it. */
 async function noteUsed(id: string): Promise<void> {
   await pool().query(
     `UPDATE platform SET last_used_at = now()

@@ -45,7 +45,6 @@ export function readCloudEvent(value: unknown, platform: Platform): CloudEvent {
   return { id, source, data: content.data };
 }
 
-/** A payload may repeat the event of `type`, but must not contradict it. */
 function requireSameEvent(data: unknown, kind: EventData["kind"]): void {
   const { event } = data as { event?: unknown };
   if (event === undefined) return;

@@ -15,7 +15,6 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** Deletes the platform's other repositories. */
   isComplete?: boolean;
   /** Records events, for a platform that sends none. */
   isRecorded?: boolean;

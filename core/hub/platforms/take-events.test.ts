@@ -60,7 +60,6 @@ test("a shared transaction that one request delays or fails is repeated for each
   const event = pushed(first);
   const other = await pool().connect();
   try {
-    // Another transaction records the same event.
     await other.query("begin");
     await other.query(
       `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload, source, source_id)

@@ -15,7 +15,6 @@ import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** `duplicate`: the event was recorded before. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
@@ -84,7 +83,6 @@ const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, another one reads. */
 const SHARED_AT_ONCE = 2;
 
-/** @returns false for a turn that needs its own transaction */
 const takeShared = batched<Turn, boolean>(
   async (turns) => {
     try {

@@ -60,7 +60,6 @@ function isSame(one: Trusted, other: Trusted): boolean {
   return text(one) === text(other);
 }
 
-/** Another subject's publisher gets the same response as an unknown one. */
 export async function removePublisher(
   actor: Actor,
   subject: PublisherSubject,

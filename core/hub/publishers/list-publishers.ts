@@ -8,7 +8,6 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** Undefined for the operator's command. */
   addedBy: string | undefined;
 };
 

@@ -44,7 +44,6 @@ export async function duplicateRepo(
   actorNow: ActorNow = async () => actor,
 ): Promise<Repo> {
   const source = await findRepo(actor, wanted, "repo.read_content");
-  // Without a choice, a copy of a public repository gets its owner's default visibility.
   const { isPrivate = isRestricted(source) || undefined } = to;
   await requireCopyable(actor, source, isPrivate);
   await openRepository(source);

@@ -49,7 +49,6 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
 
-/** @returns undefined if the creator's account is deleted or disabled */
 export async function findCreator({ createdById }: Pick<Repo, "createdById">): Promise<string | undefined> {
   const user = createdById === null ? undefined : await findUser(createdById);
   return user && user.disabledAt === null ? user.username : undefined;

@@ -16,7 +16,7 @@ export const LIKES_PAGE = 100;
 /** Limited, because counting all entries would be the most expensive part of a list. */
 export const LIKES_PAGES_MAX = 100;
 
-/** Others see a like like a comment, so both need the same right. */
+/** Others can see likes and comments, so both need the same right. */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
   const userId = actorId(actor);

@@ -41,7 +41,6 @@ describe("listRepos", () => {
     for (let made = 0; made < 13; made++) {
       await someRepo(ada, { name: `r${made}`, isPrivate: made % 3 === 0, type: made % 2 === 0 ? "model" : "space" });
     }
-    // Repositories with equal times are in the order of their IDs.
     await db().repo.updateMany({ where: { ownerId: ada.id, isPrivate: true }, data: { updatedAt: new Date(1_000_000) } });
     for (const sort of ["updated", "created"] as const) {
       for (const isOldestFirst of [false, true]) {

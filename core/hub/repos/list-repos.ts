@@ -29,7 +29,6 @@ export type RepoQuery = {
   tags?: readonly string[];
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** From 1 to 1,000, by default 30. */
   limit?: number;
   cursor?: string;
 };
@@ -88,7 +87,6 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** Omits repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}

@@ -95,7 +95,6 @@ type Moved = {
 };
 
 async function record(tx: Db, actor: Actor, { before, repo, ended }: Moved, from: RequestOrigin): Promise<void> {
-  // An entry for the administrators of each of the two organizations.
   const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
   for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
     await recordAuditEvent(tx, {

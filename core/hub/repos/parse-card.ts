@@ -44,7 +44,7 @@ export function parseCard(yaml: string): Record<string, unknown> | null {
   }
 }
 
-/** `JSON.stringify` escapes only half of a surrogate pair without the other half. */
+/** `JSON.stringify` escapes a surrogate only if the other half of its pair is missing. */
 const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");
@@ -87,7 +87,6 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   return value;
 }
 
-/** Otherwise the last of several equal keys would silently win. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {

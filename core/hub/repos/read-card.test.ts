@@ -18,7 +18,6 @@ test("errors have a position, and a repeated name is an error", async () => {
   expect(await checkCard(card("license: mit"), "model")).toEqual({ errors: [], warnings: [] });
 });
 
-// Each keeps the parser busy for a second or more.
 const BOMBS = {
   "a great many names": lines(60_000, (at) => `k${at}:`),
   "a great many aliases": `a:\n${lines(20_000, (at) => `- &a${at} 1\n- *a${at}`)}`,

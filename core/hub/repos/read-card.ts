@@ -53,7 +53,6 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/** @returns false if no slot was free in time */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
   const outcomes = await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)));
   return !outcomes.some(({ status, reason }: { status: string; reason?: unknown }) => status === "rejected" && isBusy(reason));

@@ -9,14 +9,12 @@ export type Repo = {
   type: RepoType;
   owner: { kind: "user" | "organization"; id: string; handle: string };
   name: string;
-  /** `owner/name` */
   fullName: string;
   isPrivate: boolean;
   gated: Gate;
   gatePrompt: string | null;
   sdk: string | null;
   description: string | null;
-  /** The name without `refs/heads/`. */
   defaultBranch: string;
   /** Null while the default branch has no commit. */
   headSha: string | null;
@@ -79,7 +77,6 @@ export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload
   };
 }
 
-/** `owner-name` as a label of a host name. */
 export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
   return fullName
     .toLowerCase()

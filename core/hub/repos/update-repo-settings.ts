@@ -95,7 +95,6 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
-/** An empty repository's first push creates the branch. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);
@@ -103,7 +102,6 @@ async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha
   if (!headSha && !isEmpty) throw invalidRequest("This branch does not exist.", "defaultBranch");
   if (!headSha && !isNewRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");
   const card = headSha ? knownCard(path, headSha, repo) : noCard(repo);
-  // The branch has moved since its card was read.
   if (!card) throw cardsBusy();
   return { headSha, ...card };
 }

@@ -9,14 +9,12 @@ export type DescribedFile = {
   size: number;
   terms: Buffer;
   xorbHashes: ReadonlySet<string>;
-  /** The chunks that clients may query, each with its xorb. */
   sampled: ReadonlyMap<string, string>;
 };
 
 /** Clients query one of 1,024 chunks, but a client can choose chunks that all qualify. */
 export const SAMPLED_MAX = 16_384;
 export const ROWS_AT_ONCE = 1_000;
-/** The bytes of a file's rows, besides its terms. */
 const [FILE_ROWS_BYTES, CHUNK_ROW_BYTES] = [600, 400];
 
 /** Call this with the repository's row locked. */

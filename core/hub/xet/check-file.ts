@@ -22,9 +22,8 @@ const BYTES_PER_HOUR = 1_000 * GB;
 const BYTES_PER_SHARD = 200 * GB;
 /** The average size of clients' chunks. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
-/** As many bytes take as long to check as opening a piece, which is a request if it is in a bucket. */
+/** Checking this many bytes takes as long as opening a piece. In a bucket, opening a piece is a request. */
 const TERM_COST_BYTES = 1024 * 1024;
-/** An empty file has rows, but no pieces. */
 const FILE_COST_BYTES = 1024 * 1024;
 const CHUNKS_PER_TURN = 256;
 
@@ -121,7 +120,6 @@ export class ShardCheck {
   }
 }
 
-/** `cost` is the number of bytes that take as long to check. */
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {

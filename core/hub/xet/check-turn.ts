@@ -10,7 +10,6 @@ const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {
   within: string;
-  /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Others wait for a resource that the check holds besides the slot. */
   mustYield: () => boolean;

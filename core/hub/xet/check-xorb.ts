@@ -9,7 +9,7 @@ export const XORB_CHUNKS_MAX = 8192;
 export const CHUNK_ENTRY_BYTES = HASH_BYTES + 8;
 
 const FOOTER_MAX_BYTES = 1024 + XORB_CHUNKS_MAX * CHUNK_ENTRY_BYTES;
-/** 64 MiB of data, as the hub's clients put into a xorb, and the headers of the chunks. */
+/** The hub's clients put 64 MiB of data into a xorb. The headers of the chunks come in addition. */
 export const XORB_MAX_BYTES = 64 * 1024 * 1024 + XORB_CHUNKS_MAX * CHUNK_HEADER_BYTES + FOOTER_MAX_BYTES;
 const FOOTER_START = Buffer.from("XETBLOB");
 const isFooter = (first: number): boolean => first === FOOTER_START[0];
@@ -26,7 +26,6 @@ export class XorbCheck {
     this.#hash = hash;
   }
 
-  /** @yields after each chunk, the number of bytes that take as long to check */
   *push(piece: Buffer): Generator<number, void, undefined> {
     for (const { header, packed } of this.#splitter.push(piece, isFooter)) {
       if (this.#entries.length === XORB_CHUNKS_MAX)

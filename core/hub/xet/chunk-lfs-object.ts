@@ -70,10 +70,8 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   );
 }
 
-/** As large as those of clients. Only one is in memory. */
 const XORB = { chunks: 1_024, bytes: 64 * 1024 * 1024 };
 
-/** Nothing refers to the new xorbs before the file is recorded. */
 async function describeFile({ repoId, oid, size, location }: DueObject): Promise<DescribedFile> {
   const [tree, terms] = [new MerkleTree(), [] as Buffer[]];
   const [xorbHashes, sampled] = [new Set<string>(), new Map<string, string>()];
@@ -81,7 +79,6 @@ async function describeFile({ repoId, oid, size, location }: DueObject): Promise
   const finish = async () => {
     const { hash, entries, queried } = part.end();
     const place = { location, hasHeaders: false, startsAt };
-    // A trigger sets `sizeBytes`.
     await db().xetXorb.createMany({ data: [{ repoId, hash, ...place, sizeBytes: 0, chunks: entries }], skipDuplicates: true });
     terms.push(termEntry({ xorbHash: hash, bytes: part.bytes, start: 0, end: part.count }));
     xorbHashes.add(hash);
@@ -119,7 +116,6 @@ async function* contentOf(location: string, size: number): AsyncGenerator<Uint8A
   }
 }
 
-/** A xorb without compression. */
 class PartOfFile {
   bytes = 0;
   readonly #queried: string[] = [];
@@ -146,7 +142,6 @@ class PartOfFile {
   }
 }
 
-/** The file may have been deleted meanwhile. */
 async function record({ repoId, oid, location }: DueObject, file: DescribedFile): Promise<void> {
   await inTransaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;

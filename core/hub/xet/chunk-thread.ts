@@ -20,7 +20,6 @@ export type Question = {
   /** The part of the buffer with the next input or, for a `file`, space for reading it. */
   step?: { from: number; length: number; isLast: boolean; file?: FilePart };
 };
-/** Without headers, the file has only the chunks' data. */
 export type FilePart = { path: string; start: number; end: number; hasHeaders: boolean };
 export type Answer = { id: number; result?: Uint8Array; error?: { code?: ErrorCode; message: string } };
 
@@ -87,7 +86,7 @@ const jobFor = (task: Task): Job => {
   return task === "split" ? new ContentSplit() : new XorbCheck(task.check);
 };
 
-// Outside of Linux, the whole process would get the lower priority.
+// On any other system, the whole process would get the lower priority.
 if (process.platform === "linux") lowerPriority(10);
 
 /** Decompressed input can have 255 times its size. */

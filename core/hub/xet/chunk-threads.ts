@@ -55,7 +55,6 @@ export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>):
   }
 }
 
-/** Yields entries of FOUND_BYTES in order, several at a time. */
 export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const job = new ChunkJob("split");
   try {
@@ -74,7 +73,6 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();
-  /** One half is filled while the thread works on the other. */
   readonly #buffer = spare.pop() ?? new SharedArrayBuffer(2 * STEP_BYTES);
   readonly #bytes = new Uint8Array(this.#buffer);
   #half = 0;
@@ -122,7 +120,6 @@ class ChunkJob {
     this.#thread.jobs -= 1;
     if (this.#thread.jobs === 0) this.#thread.worker.unref();
     this.#thread.waiting.delete(this.#id);
-    // A message without a step cancels the job.
     this.#thread.worker.postMessage({ id: this.#id } satisfies Question);
     if (!this.#isWorking && spare.length < SPARE_MAX) spare.push(this.#buffer);
   }

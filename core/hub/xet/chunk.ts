@@ -37,7 +37,6 @@ export function headerOfPlainChunk(bytes: number): Buffer {
   return header;
 }
 
-/** @param packed may change */
 export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buffer {
   if (scheme === NONE) return packed;
   const data = unpackFrame(packed, bytes);

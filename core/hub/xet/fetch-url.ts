@@ -24,7 +24,6 @@ export async function fetchUrlOf(
   now = Date.now(),
 ): Promise<string> {
   const direct = hasHeaders ? storageOf(location).direct : undefined;
-  // A file may have thousands of URLs.
   countWork(SIGN_MS);
   if (direct) return direct.downloadUrl(location, { seconds: SECONDS, range });
   const expires = Math.floor(now / 1000) + SECONDS;
@@ -32,7 +31,6 @@ export async function fetchUrlOf(
   return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
-/** @param header the `Range` header, which must name the URL's bytes */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,
   header: string | undefined,

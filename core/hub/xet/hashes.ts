@@ -35,7 +35,6 @@ export const isSampled = (hash: Uint8Array): boolean => hash[24] === 0 && ((hash
 
 type Node = { hash: Uint8Array; length: number };
 
-/** The last group may have fewer than three nodes. */
 const [CHILDREN_MIN, CHILDREN_MAX] = [3, 9];
 
 /** Keeps only the last group of each level, so that a large file takes no more memory (S145). */

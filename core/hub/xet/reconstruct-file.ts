@@ -19,9 +19,7 @@ export type Reconstruction = {
 
 /** Describing a file of many pieces takes megabytes. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** A client must request a file of more terms in ranges. */
 const TERMS_MAX = 8_192;
-/** Signing the URLs of a bucket takes time. */
 const TERMS_PER_TURN = 16;
 
 /**
@@ -44,7 +42,6 @@ export async function reconstructFile(
 async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
   const placed: PlacedTerm[] = [];
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
-    // Before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
       throw new ServiceError(
         "payload_too_large",

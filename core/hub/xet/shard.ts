@@ -23,13 +23,11 @@ const WITH_SHA256 = 0x40000000;
 export type ShardFile = {
   hash: string;
   oid: string;
-  /** For `sizesIn` and `placeTerms`. */
   terms: Buffer;
   /** One for each term, beginning with the hash over the hashes of the term's chunks. */
   rangeHashes: Buffer;
 };
 
-/** `chunks` has an entry with hash and size for each chunk. */
 export type ShardXorb = { hash: string; chunks: Buffer };
 
 /** Checks each number of entries before reading them (S145). */

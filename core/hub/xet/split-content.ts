@@ -3,7 +3,6 @@ import { CHUNK_MAX_BYTES } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
 const BOUNDARY = 0xffff_0000_0000_0000n;
-/** A file's last chunk may be smaller. */
 const MIN_BYTES = 8 * 1024;
 /** The rolling hash depends on this many bytes. */
 const WINDOW_BYTES = 64;

@@ -51,7 +51,6 @@ export async function storeXorb(
   }
 }
 
-/** @returns false if another upload of the xorb was recorded first */
 async function recordXorb(
   repoId: string,
   { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },

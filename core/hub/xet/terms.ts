@@ -7,12 +7,10 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { HASH_BYTES, hashOfText, hashText } from "./hashes.ts";
 import type { XorbPlace } from "./open-xorb.ts";
 
-/** The size of an entry in a shard. */
 export const ENTRY_BYTES = 48;
 
 /** The chunks of a xorb from `start` to before `end`. */
 export type Term = { xorbHash: string; bytes: number; start: number; end: number };
-/** `at` is the position in the file. */
 export type PlacedTerm = Term & { at: number };
 /** `packed` is the position in the xorb. */
 type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
@@ -167,7 +165,6 @@ export class LoadedTerm {
   }
 }
 
-/** Exceeded only by a single term with more chunks. */
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 

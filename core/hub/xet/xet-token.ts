@@ -40,7 +40,6 @@ export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoI
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
-/** @param isPullRequest true for a pull request that is about to be opened */
 export async function createXetToken(
   actor: Actor,
   name: RepoName,

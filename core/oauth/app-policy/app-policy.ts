@@ -23,7 +23,6 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     if (before === policy) return;
     await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
-    // `appPolicies` begins with the most permissive one.
     const isRemoval = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
     await record({ type: "organization.set_app_policy", data: { from: before, policy }, isRemoval });
   });

@@ -22,7 +22,6 @@ export type OrganizationApp = {
   record: ClientRecord | undefined;
   decision: AppDecision | null;
   isAdmitted: boolean;
-  /** Whether the app acts for the organization by token exchange. */
   isBound: boolean;
   memberCount: number;
   lastUsedAt: Date | null;

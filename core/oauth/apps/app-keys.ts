@@ -47,7 +47,6 @@ async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["key
   return { ...(await fetchKeySet(address)), jwksUri: address };
 }
 
-/** An app without keys is public, so PKCE is required. */
 export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (!hasKeys(app)) throw conflict("The app has no keys.");

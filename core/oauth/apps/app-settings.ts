@@ -75,7 +75,6 @@ export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
   { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  // Token exchange needs no redirect URI.
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
     throw invalidRequest("Enter at least one redirect URI, or allow the device flow, which needs none.", "redirectUris");
   }
@@ -122,7 +121,6 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   return url.href;
 }
 
-/** Plain http is allowed to loopback if this service itself is on loopback. */
 function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);

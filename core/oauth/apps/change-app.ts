@@ -22,7 +22,6 @@ type AppChange = {
   from: RequestOrigin;
 };
 
-/** The entry is for the administrators of the organization that owns the app, or to which the app is bound. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
 /**
@@ -105,7 +104,6 @@ export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || curr
 /** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** An operator who verifies an app checks these fields. */
 const LOOKS = ["name", "homepageUrl", "redirectUris", "logoId"] as const;
 type Looks = Pick<OAuthApp, (typeof LOOKS)[number] | "verifiedAt">;
 

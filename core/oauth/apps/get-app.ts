@@ -14,7 +14,6 @@ export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Set if a rotation replaced the secret. */
   expiresAt: Date | null;
 };
 
@@ -87,7 +86,6 @@ export type KeyDescription = {
   thumbprint: string;
 };
 
-/** Does not fetch keys at a `jwksUri`. */
 export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
   const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
   return Promise.all(

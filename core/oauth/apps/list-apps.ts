@@ -57,7 +57,6 @@ type AppSearch = PageRequest & {
 };
 
 export type OwnedApp = ListedApp & {
-  /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
   boundTo: string | null;
 };

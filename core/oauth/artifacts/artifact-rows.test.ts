@@ -22,7 +22,6 @@ function findTogether(model: string, tokens: string[]) {
 test("each of many simultaneous requests gets its own artifact, or none", async () => {
   const [one, other, revoked] = [await signIn(world), await signIn(world), await signIn(world)];
   await db().oAuthConsent.updateMany({ where: { clientId: revoked.app.clientId }, data: { revokedAt: new Date() } });
-  // This number needs a second statement, which it does not fill.
   const asked = Array.from({ length: 7 }, () => [
     { token: "unknown", person: undefined },
     { token: other.tokens.access_token, person: other.person.id },

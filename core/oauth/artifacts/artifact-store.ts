@@ -63,7 +63,6 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 
-/** A token whose Grant was deleted is not stored. */
 const UPSERT = `WITH prolonged AS (
     UPDATE oauth_grant SET expires_at = now() + make_interval(secs => $9) WHERE id = $3 AND expires_at < now() + make_interval(secs => $9))
   INSERT INTO oauth_artifact
@@ -87,7 +86,6 @@ const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT 
     WHERE rank > ${KEPT_OF_GRANT} LIMIT 100))
   FOR UPDATE SKIP LOCKED))`;
 
-/** The token's own value is never stored. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -156,7 +154,6 @@ export async function consumeArtifact(model: string, id: string): Promise<UsedAr
   return rows[0] ?? { grantId: null, secondsSinceUse: Number.POSITIVE_INFINITY };
 }
 
-/** Also prolongs the Grant, which would otherwise end before the token. */
 const PROLONG = `WITH kept AS (
     UPDATE oauth_artifact SET expires_at = now() + make_interval(secs => $3), payload = payload || jsonb_build_object('exp', $4::int8)
       WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING grant_id),

@@ -15,7 +15,6 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
   const client = params && (await findClientMetadata(String(params.client_id)));
   if (!payload || !client || (await isOfEndedLogin(payload))) return undefined;
   const { redirect_uri: redirectUri } = params;
-  // A device has no redirect URI.
   if (redirectUri === undefined) return payload;
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }

@@ -25,7 +25,6 @@ export function withRequestRows<T>(run: () => T): T {
   return storage.run(empty(), run);
 }
 
-/** Outside of a request, each call returns new, empty rows. */
 export function requestRows(): RequestRows {
   return storage.getStore() ?? empty();
 }

@@ -16,7 +16,6 @@ export const STORED_LIMITS = {
   // An address may request 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
-  // Only clients without cookies create more than two.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 

@@ -9,7 +9,6 @@ export function buildInteractionPolicy() {
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The engine's check is replaced by a more precise one below.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(

@@ -31,7 +31,6 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
   return interaction;
 }
 
-/** After a second click, the browser continues at the URL of the first answer. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;

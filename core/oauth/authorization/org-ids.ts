@@ -8,7 +8,6 @@ export function parseOrgIds(value: string | undefined): string[] {
   return [...new Set(ids.filter(isId))].slice(0, MAX_ORG_IDS);
 }
 
-/** Keeps the position of every other parameter. */
 export function joinOrgIds(parameters: URLSearchParams): URLSearchParams {
   const values = parameters.getAll("orgIds");
   if (values.length > 1) parameters.set("orgIds", values.join(","));

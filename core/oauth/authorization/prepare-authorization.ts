@@ -114,7 +114,6 @@ const PUSHED_BY_SITES: [ThrottleLimit, ThrottleLimit] = [
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 
-/** @param what names the requests in the error's sentence */
 export async function countStoredRequest(
   ctx: KoaContextWithOIDC,
   kind: "device-code" | "pushed-request" | "pushed-proof" | "client-assertion",

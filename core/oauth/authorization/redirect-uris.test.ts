@@ -12,7 +12,6 @@ import { startWorld } from "../testing/world.ts";
 const world = await startWorld();
 afterAll(() => world.stop());
 
-/** Stores the URIs without the checks of registration. */
 async function appWith(...redirectUris: string[]): Promise<Prepared> {
   const at = await prepare(world, { isConfidential: true });
   await db().oAuthApp.update({ where: { id: at.app.id }, data: { redirectUris } });

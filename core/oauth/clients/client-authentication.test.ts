@@ -285,7 +285,6 @@ describe("S52 a secret", () => {
     const at = await confidential();
     const reader = await pool().connect();
     try {
-      // The app's row was read, and the query of its secrets waits for the lock.
       await reader.query("BEGIN; LOCK TABLE oauth_app_secret IN ACCESS EXCLUSIVE MODE");
       const slow = withSecret(at.app, at.secret);
       await expect.poll(async () => (await pool().query(WAITING_READERS)).rowCount).toBe(1);

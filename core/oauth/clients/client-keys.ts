@@ -15,7 +15,6 @@ const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => invalidRequest(sentence, "jwks");
 
-/** A text with a private key is neither shown again nor stored. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }

@@ -16,7 +16,6 @@ export type ClientMetadata = {
   post_logout_redirect_uris: string[];
   token_endpoint_auth_method: string;
   grant_types: string[];
-  /** Contains "code", or nothing for a client of the device flow. */
   response_types: string[];
   scope: string;
   client_uri: string;

@@ -17,7 +17,6 @@ export type ClientRecord = {
   isFirstParty: boolean;
   /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** Null for an app that was created here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
   isRefreshAllowed: boolean;

@@ -103,7 +103,6 @@ export const fetchForEngine: typeof fetch = async (input, init) => {
   }
   const { status, headers, body } = result;
   const hasBody = ![204, 205, 304].includes(status);
-  // The body is already decompressed.
   const { "content-encoding": _encoding, "content-length": _length, ...rest } = headers;
   return new Response(hasBody ? Buffer.from(body) : null, { status, headers: rest });
 };

@@ -76,7 +76,6 @@ export type RequestedOrganization = {
   role: OrganizationRole;
   refusal: AppRefusal | null;
   isApprovalRequested: boolean;
-  /** Whether `orgIds` names it. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;

@@ -13,7 +13,6 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
     const mine = { id: consentId, userId: session.user.id, revokedAt: null };
     const owner = await tx.oAuthConsent.findFirst({ where: mine, select: { userId: true, clientId: true } });
     if (!owner) throw notFound("Connected app");
-    // An answer that arrives at the same moment must not restore the consent.
     await lockConsents(tx, owner);
     const consent = await tx.oAuthConsent.findFirst({ where: mine });
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });

@@ -91,7 +91,6 @@ function mergeAnswer(
 
 type ConsentOwner = Pick<Consent, "userId" | "clientId">;
 
-/** Answers of one user to one client are stored one after the other, so that each counts. */
 export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
 }

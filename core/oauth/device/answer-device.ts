@@ -102,7 +102,6 @@ type DeviceAnswer =
 const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
   WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
 
-/** Of two simultaneous answers, only one finds a row that is still unanswered. */
 async function answerDeviceCode(
   tx: Db,
   { userCode, userId }: { userCode: string; userId: string },

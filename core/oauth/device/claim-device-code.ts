@@ -30,7 +30,6 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** If two users claim a code at once, only one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
@@ -47,7 +46,6 @@ export async function claimDeviceCode(session: SiteSession, typedCode: string, f
   return { userCode, clientId, params, device: deviceInfo, requestedAt: row.requestedAt, expiresAt: row.expiresAt };
 }
 
-/** Opening a claimed code again does not count as a guess. */
 async function find(userCode: string, userId: string): Promise<Row | undefined> {
   const { rows } = await pool().query<Row>({ name: "device-code-find", text: FIND_CLAIMED, values: [userCode, userId] });
   return rows[0];

@@ -204,7 +204,6 @@ describe("S67 codes", () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** Makes the next code collide, which would happen once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

@@ -18,7 +18,6 @@ export function parseUserCode(typed: string): string | undefined {
   return letters.length === LENGTH && Array.from(letters).every((letter) => SYMBOLS.includes(letter)) ? letters : undefined;
 }
 
-/** The format is `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
 /** Needed if the code that the engine generated is taken (S67). */

@@ -11,7 +11,6 @@ export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;
   readonly retryAfterSeconds: number | undefined;
-  /** The caller's own address caused too many fetches. */
   readonly isOwnFault: boolean;
 
   constructor(

@@ -8,7 +8,6 @@ import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, t
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
-/** Finds a stored document without fetching it. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, hostDecision } = await findStoredDocument(clientId);

@@ -90,7 +90,6 @@ const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) 
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
   const { document, hostDecision } = await findStoredDocument(clientId);
-  // Without this document, the engine finds no client and responds accordingly.
   if (!document || !hostDecision.isAllowed || document.isFresh) return;
   try {
     if (isBackingOff(clientId))

@@ -8,7 +8,6 @@ import { DocumentError } from "./document-error.ts";
  */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** The limit for one IP address, with documents of any kind. */
   ofAddress: 30,
   /** The limit for one /48, which one customer may have. At most half of `ofUnknown`. */
   ofCustomer: 60,

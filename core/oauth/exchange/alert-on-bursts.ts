@@ -40,7 +40,6 @@ export async function alertOnBursts(): Promise<Burst[]> {
   return sent;
 }
 
-/** If several workers find the same burst, only one sends the alert. */
 async function sendAlert(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
   const taken = await tx.$executeRaw`
     INSERT INTO throttle AS t (key, count, reset_at)

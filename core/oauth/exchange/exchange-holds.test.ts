@@ -24,7 +24,6 @@ async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
   const { active } = introspection.status === 200 ? await introspection.json() : { active: false };
   const userinfo = (await world.userinfo(token)).status === 200;
-  // A deleted client cannot introspect.
   if (introspection.status === 200) expect(userinfo).toBe(active);
   return userinfo;
 }

@@ -18,7 +18,6 @@ export type Exchange = {
   isBlockedByOrganization: boolean;
   scopes: string[];
   tokenSeconds: number | null;
-  /** The user with the email address, who may or may not be a member. */
   subject: Subject | null;
 };
 
@@ -50,7 +49,6 @@ export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "org
   LEFT JOIN member_standing m ON m.org_id = o.id AND m.user_id = u.id`;
 
 type Asked = { clientId: string; email: string };
-/** A larger batch would delay the earliest requests. */
 const AT_ONCE_MAX = 16;
 
 const find = batched<Asked, Exchange | undefined>(async (asked) => {

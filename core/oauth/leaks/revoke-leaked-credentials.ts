@@ -65,12 +65,10 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** For an OAuth token, the ID of its Grant. */
   id: string;
   userId: string | null;
   clientId: string | null;
   orgId: string | null;
-  /** The owner's name for the credential, or the job of a CI token. */
   name: string | null;
 };
 

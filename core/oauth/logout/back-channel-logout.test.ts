@@ -342,7 +342,6 @@ describe("S109 an app that cannot be notified", () => {
 });
 
 describe("S109 an app that answers slowly", () => {
-  /** The slots of one worker. Shared tables keep one of them free. */
   const SLOTS = 32;
 
   test.each(["one app of many users", "one user of many apps"])(

@@ -13,10 +13,8 @@ const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
 /** No retry begins after this time, even if the first attempt was late. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
-/** The response's body is not used. */
 const MAX_BODY_BYTES = 1024;
 
-/** `isFinal`: another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
 /** Delivers at least once (S109), and a second notice does no harm. */
@@ -46,7 +44,6 @@ async function postNotice(notice: QueuedLogoutNotice): Promise<Outcome> {
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
   if (!client || !url) return { isDelivered: false, reason: "the app no longer has a sign-out URL", isFinal: true };
-  // Each attempt gets its own token, which lives for two minutes.
   const token = await issueLogoutToken(provider, client, { userId: notice.user_id, sid: notice.sid });
   const result = await sendRequest({
     url,

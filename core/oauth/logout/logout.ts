@@ -52,7 +52,6 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
 
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
-/** For cases in which the engine would not ask. */
 function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;

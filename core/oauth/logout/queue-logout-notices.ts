@@ -61,7 +61,7 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
   if (notices.length === 0) return;
   await db.oAuthLogoutNotice.createMany({ data: notices.map((notice) => ({ id: newOrderedId(), ...notice })) });
   await dropOldest(db, [...new Set(notices.map(({ userId }) => userId))]);
-  await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`; // sent with the commit
+  await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`;
 }
 
 /** A user who signs in and out all day loses only their own oldest notices. */
@@ -78,7 +78,6 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
   if (dropped > 0) log().warn({ userIds, dropped }, "users had too many logout notices; the oldest were dropped");
 }
 
-/** The limit for all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
 /** Users take turns, because one user may sign in to and out of a slow app all day. */

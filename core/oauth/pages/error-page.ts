@@ -17,7 +17,6 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** Failures of this service. They get the same page at sign-out. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {

@@ -14,7 +14,6 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** Each comes from the engine, its error handler, or this service's own handler. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],

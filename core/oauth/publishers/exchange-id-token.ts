@@ -18,7 +18,6 @@ type Refusal = {
   /** Shown to the sender. Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
   reason: string;
-  /** The publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
   /** The issuer signed the token. Strangers cannot use up the entries of such refusals. */
   isProven: boolean;
@@ -84,7 +83,6 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of, isProven: true };
 }
 
-/** Names the first difference, of configured claims before recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined && isAmbiguous(claims, name))

@@ -3,7 +3,6 @@ import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-key
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** Nothing in it is verified. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
 /** `none` proves nothing. With HS256, anybody could sign with the published key (S98, RFC 8725 §3.1). */
@@ -12,7 +11,6 @@ const ID_TOKEN_ALGS: readonly string[] = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 const SKEW_SECONDS = 60;
-/** The longest time between the issue of a job's token and its use. */
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
@@ -113,5 +111,4 @@ async function verifyWith(text: string, issuer: string, options: { isKeyUnknown?
   return { claims: payload };
 }
 
-/** WebCrypto throws a DOMException for an invalid key. */
 const isKeyRefused = (error: unknown): boolean => error instanceof DOMException;

@@ -47,7 +47,6 @@ export async function setRegistrationPolicy(
 type Kept = { isOn: boolean; readAt: number; isWatched: boolean; notified: number };
 const keeper = globalThis as typeof globalThis & { keyhookRegistration?: Kept };
 
-/** Cached until Postgres notifies this process of a change. */
 export async function isRegistrationOn(): Promise<boolean> {
   keeper.keyhookRegistration ??= { isOn: false, readAt: Number.NEGATIVE_INFINITY, isWatched: false, notified: 0 };
   const kept = keeper.keyhookRegistration;

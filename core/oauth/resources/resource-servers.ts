@@ -74,7 +74,6 @@ export function resourceMetadata() {
 export type Challenge = {
   scheme?: "Bearer" | "DPoP";
   error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
-  /** The scope that the request lacks, or that the client should request. */
   scope?: string;
 };
 

@@ -1,6 +1,5 @@
 type Cookie = { name: string; value: string; path: string };
 
-/** Stores cookies by path, and does not follow redirects by itself. */
 export class Browser {
   readonly #origin: string;
   #cookies: Cookie[] = [];

@@ -9,7 +9,6 @@ export type DocumentSite = HttpsSite & {
   clientId: string;
   redirectUri: string;
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Is sent instead of the document until the next `publish`. */
   serve(served: Served): void;
   fetches(): number;
 };

@@ -61,7 +61,6 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Called only for a valid proof. */
     consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -78,7 +77,6 @@ export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   return false;
 }
 
-/** Does not verify the signature. Text that is not a JWT has no claims. */
 function decodeProof(proof: string): JWTPayload {
   try {
     return decodeJwt(proof);

@@ -12,7 +12,6 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
 import { findBearer } from "./find-bearer.ts";
 
-/** For the API, see api/dpop.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 

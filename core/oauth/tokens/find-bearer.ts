@@ -23,7 +23,6 @@ export type Bearer = {
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
   auditToken: AuditToken;
-  /** Null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
   clientId?: string;

@@ -50,7 +50,6 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
   };
 }
 
-/** These are the fields that existing clients read. */
 export function whoamiJob({ publisherId, preset, repo, expiresAt }: CiJob): WhoamiJob {
   const [owner = ""] = repo.fullName.split("/");
   return {

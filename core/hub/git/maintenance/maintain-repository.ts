@@ -37,7 +37,6 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/** @param limits override the usual limits, for tests */
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
@@ -94,7 +93,6 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push reads its card itself, or defers it again.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -174,7 +172,6 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Finished rows are deleted. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
 /** Nothing notifies this channel, because maintenance is never urgent. */

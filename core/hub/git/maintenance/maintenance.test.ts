@@ -224,7 +224,6 @@ test("a deleted repository whose files cannot be removed does not stop the remov
   const gone = await someRepo(await signedInPerson());
   await openRepository(gone);
   const stuck = "stuck--";
-  // This file takes the place of a directory, so the removal fails.
   await writeFile(dirname(repositoryPath(stuck)), "");
   const createdAt = (repoId: string) => db().repoRemoval.findUnique({ where: { repoId }, select: { createdAt: true } });
   await db().repoRemoval.create({ data: { repoId: stuck, createdAt: longAgo } });

@@ -6,7 +6,6 @@ import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Transfers in progress get a minute to end. */
 const WAIT_SECONDS = 60;
 
 /** The row is deleted last, so that another process can take over. A transaction would make vacuum wait. */
@@ -20,7 +19,6 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
   return removed;
 }
 
-/** @returns undefined if there is nothing to remove */
 async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
   return withDirectConnection(async (client) => {
     const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${REMOVAL_LOCK}) AS "isOurs"`);

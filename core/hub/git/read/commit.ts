@@ -76,7 +76,6 @@ export function parseCommits(output: Buffer): Commit[] {
 
 export type Author = { id: string; username: string; avatarId: string | null };
 
-/** The form of addresses in build-commit.ts. */
 const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
 
 /** Only this service's addresses lead to an account: the owner of any other address is confidential (S115). */

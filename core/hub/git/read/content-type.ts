@@ -6,7 +6,6 @@ type ContentType = {
   kind: "text" | "image" | "other";
 };
 
-/** Without SVG, which can contain a program. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
@@ -21,7 +20,6 @@ export function contentTypeOf(name: string, start?: Buffer): ContentType {
   return { type: isDangerous ? "application/octet-stream" : byName, kind: "other" };
 }
 
-/** Like git, treats a file with a NUL as binary. */
 export function isText(bytes: Buffer): boolean {
   const start = bytes.subarray(0, SNIFFED_BYTES);
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));

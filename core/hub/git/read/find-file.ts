@@ -110,7 +110,6 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));
   child.once("exit", (status) => {
-    // A client must not take a shorter response for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
@@ -154,7 +153,6 @@ export type ViewedFile = FoundFile & {
   /** Null for binary, large and LFS files, and without the right to read content. */
   text: string | null;
   isText: boolean;
-  /** The last commit is still being searched for. */
   isLate: boolean;
 };
 

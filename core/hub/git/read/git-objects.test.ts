@@ -89,7 +89,6 @@ test("each answer belongs to its question", async () => {
   const late = Array.from({ length: 5_000 }, () => objects.info(blob));
   objects.close();
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
-  // In this order, no answer follows a refusal.
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
 });

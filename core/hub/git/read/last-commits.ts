@@ -5,7 +5,6 @@ import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
-/** By path, including that of the folder itself. */
 type LastCommits = ReadonlyMap<string, CommitSummary>;
 
 const findOnce = walker<LastCommits>({ max: 500 });

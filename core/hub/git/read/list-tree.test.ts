@@ -359,7 +359,6 @@ describe("S137 a path whose folders are all large", () => {
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
     expect((await find()).bytes?.toString()).toBe("one file, many names");
     makeAll();
-    // Other work adds to each run, so the cheapest runs are compared.
     let [found, all] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let times = 0; times < 20 && found >= all / 2; times++) {
       found = Math.min(found, await cpuOf(find));

@@ -102,7 +102,6 @@ export class ObjectReader {
         }
       }
       if (this.#length < first.info.size + 1) return;
-      // A line break follows the content.
       const bytes = this.#take(first.info.size + 1).subarray(0, -1);
       this.#toNext();
       first.resolve({ ...first.info, bytes });

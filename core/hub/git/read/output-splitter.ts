@@ -4,7 +4,6 @@ export const TEXT_MAX_BYTES = 2 * PATH_MAX_BYTES;
 
 /** A pushed line may have many megabytes, so each chunk is searched once, and long texts are cut (S137). */
 export class OutputSplitter {
-  /** Ends a text. May change after each text. */
   separator = 0;
   #parts: Buffer[] = [];
   #size = 0;

@@ -65,7 +65,6 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // Both names of a rename follow its numbers.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";

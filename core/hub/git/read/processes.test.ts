@@ -122,7 +122,7 @@ function openFiles(): string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${name}`)];
     } catch {
-      return []; // the listing itself had the folder open
+      return [];
     }
   });
 }

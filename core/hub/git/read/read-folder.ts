@@ -63,7 +63,6 @@ const README_MAX_BYTES = 1024 * 1024;
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
 const LENGTHS = new Set(NAMES.map(({ length }) => length));
 
-/** @returns undefined if there is none, or it is too large */
 async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
   const folder = await findEntry(objects, commit, path);
   if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;

@@ -13,7 +13,6 @@ const COMMIT_MAX_BYTES = 1024 * 1024;
 
 export type Snapshot = {
   ref: string | null;
-  /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
   /** Null if they were not requested or the tree is too large. At most `FILES_MAX`. */

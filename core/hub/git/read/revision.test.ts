@@ -46,7 +46,6 @@ describe("resolveRevision", () => {
       "refs/convert/parquet": [first, "refs/convert/parquet"],
       [first]: [first, null],
       [first.slice(0, 10)]: [first, null],
-      // A branch takes precedence over an abbreviated commit.
       [second.slice(0, 8)]: [first, `refs/heads/${second.slice(0, 8)}`],
     };
     for (const [name, [sha, ref]] of Object.entries(expected))

@@ -7,7 +7,6 @@ import { runWalkGit, walker } from "./walk.ts";
 
 export type Revision = {
   name: string;
-  /** Null if the request named a commit. */
   ref: string | null;
   sha: string | null;
 };

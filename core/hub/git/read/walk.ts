@@ -10,7 +10,6 @@ import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spa
 
 export const WALK_MAX_MS = 20_000;
 
-/** Later the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
@@ -25,7 +24,6 @@ const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core
 export type Walked<T> = {
   value: T;
   isWhole: boolean;
-  /** Remembered instead of a value that is too large. */
   later?: T;
 };
 
@@ -53,7 +51,6 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
-      // Another walk may have found the same while this one waited for a slot.
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {

@@ -26,13 +26,11 @@ import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
-/** Afterwards another process takes over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** When the lease ends, a killed process's locks are at least 20 seconds old. Clocks may differ by five seconds. */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
 /** A first push may create many branches, and the default branch is not known before. */
 const HEADS_READ_AHEAD = 4;
-/** Effects on pull requests that take git longer follow later. */
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;

@@ -101,7 +101,6 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
 const EVENTS_MAX = 2_000;
 const CHANGES_MAX = 50_000;
 
-/** The recorded changes by ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
 /** PostgreSQL filters the events, which may have hundreds of megabytes (S137). */

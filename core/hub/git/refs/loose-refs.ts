@@ -43,7 +43,6 @@ export async function countRefs(path: string): Promise<{ loose: number; bytes: n
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);
   let loose = 0;
   for await (const { depth } of entriesOfRefs(path)) {
-    // `refs/heads` and `refs/tags` always exist.
     if (depth > 1) loose++;
     if (performance.now() > deadline) break;
   }

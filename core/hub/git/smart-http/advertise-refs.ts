@@ -11,7 +11,6 @@ import { withTransfer } from "./with-transfer.ts";
 export async function advertiseRefs(repo: Repo, service: GitService, { req, res }: TransferRequest): Promise<void> {
   const path = await openRepository(repo);
   const isFetch = service === "upload-pack";
-  // Pushing has no version 2.
   const environment = isFetch ? protocolEnvironment(req.headers["git-protocol"]?.toString()) : {};
   if (isVersion2(environment)) {
     const capabilities = await findCapabilities(path);

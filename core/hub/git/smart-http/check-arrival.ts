@@ -11,7 +11,6 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** A push keeps its slot while git commands examine each object. */
 const OBJECTS_MAX = 1_000_000;
 
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
@@ -77,7 +76,6 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/** A pointer without content cannot be checked out. */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,

@@ -14,7 +14,6 @@ const REPORT_MAX_CHARACTERS = 64 * 1024;
 
 export class HookChannel {
   readonly #stream: Duplex;
-  /** Undefined if git ended before the hook reported. */
   readonly arrival: Promise<Arrival | undefined>;
 
   constructor(child: GitProcess) {

@@ -36,7 +36,6 @@ function parseLength(header: Uint8Array): number {
   return length;
 }
 
-/** The bytes after the last packet that were already read. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -92,7 +91,6 @@ function nextEvent(stream: Readable): Promise<void> {
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** @returns the complete packets, with null for a flush packet */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];

@@ -44,7 +44,6 @@ export function holdArriving(
       try {
         holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
       } catch (error) {
-        // With the size of the whole push, not of a step.
         refusal = (await checkReceivedSize(actor, repo, receivedBytes())) ?? refusalOf(error);
         clearInterval(timer);
         return onFull();
@@ -76,7 +75,6 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // A push that adds nothing needs no storage, and may free some.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);

@@ -23,9 +23,7 @@ export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
   shallow: string[];
-  /** As `latin1`. */
   pushOptions: string[];
-  /** The bytes of the pack that have arrived. */
   rest: Buffer;
 };
 

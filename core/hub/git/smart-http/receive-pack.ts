@@ -39,7 +39,6 @@ const HEAD_GRACE_MS = 60_000;
 /** Long, because git may compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
 const PUSH_CONTENDED_GRACE_MS = 60_000;
-/** Enough for a connected client to receive the response. */
 const RESPONSE_READ_MS = 2_000;
 
 /** Git warns about every odd tree, and a pack may contain millions. */
@@ -158,7 +157,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // Once the pack has arrived, the client may leave.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, mustYield, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -168,7 +166,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
-      // A client reads no response before it has sent its pack.
       if (isCutShort) await body.drop();
       const refusal =
         checked.refusal ?? full ?? (isCutShort ? await checkReceivedSize(actor, repo, body.receivedBytes()) : undefined);
@@ -206,7 +203,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   return outcome;
 }
 
-/** A push holds a slot while its pack arrives. */
 function endWhenSlow({
   req,
   res,

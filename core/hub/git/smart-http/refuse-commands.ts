@@ -78,7 +78,6 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Git's own hook decides after other failures.
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

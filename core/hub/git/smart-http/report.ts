@@ -50,7 +50,6 @@ export class ReceivedOutput {
     this.#alreadyDeleted = 0;
   }
 
-  /** How many refs somebody else had already deleted. */
   get alreadyDeleted(): number {
     return this.#alreadyDeleted;
   }

@@ -18,7 +18,6 @@ export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** Passes only the version to git. */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -92,7 +91,6 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
 
 function inflated(source: Readable): Gunzip {
   const gunzip = createGunzip();
-  // An error shows only as an early end of the stream.
   gunzip.on("error", () => undefined);
   source.once("close", () => {
     if (!source.readableEnded) gunzip.destroy();

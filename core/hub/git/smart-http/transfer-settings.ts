@@ -21,7 +21,6 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** Leaves memory and cores for other requests. */
 const memoryConfig = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
 /** Any other filter walks every path, and a few objects can unfold to any number of paths (S137). */

@@ -18,7 +18,6 @@ import { FetchMemory, uploadPack } from "./upload-pack.ts";
 
 const MIB = 1024 * 1024;
 const OBJECTS = 15_000;
-/** Each of these fetches takes more than 5 MiB of memory. */
 const MAX_BYTES = 32 * MIB;
 const FETCHES_MAX = 12;
 
@@ -30,7 +29,6 @@ beforeAll(async () => {
   const ada = await signedInPerson();
   repo = await someRepo(ada);
   const many = Array.from({ length: OBJECTS }, (_, at) => [`files/${at % 100}/${at}.txt`, `${at}`] as const);
-  // More than git can send without a reader.
   head = await commitTo(repo, ada, { ...Object.fromEntries(many), "noise.bin": randomBytes(32 * MIB) });
 });
 afterAll(() => server.close());

@@ -22,7 +22,6 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** For larger clones, git's priority is lowered at once. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 const ERROR_READ_MAX_MS = 10_000;
 
@@ -151,9 +150,7 @@ function memoryOf(pid: number): number {
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {
-    // The process has ended.
-  }
+  } catch {}
 }
 
 const fetchMemory = new FetchMemory();

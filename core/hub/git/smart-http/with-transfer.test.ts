@@ -83,7 +83,6 @@ test("S137 a push that fails while its hook waits releases its slot", async () =
 test("S137 processes that git leaves running hold no slot after git has ended", async () => {
   const path = await mkdtemp(join(tmpdir(), "left-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
-  // This process outlives git and keeps git's files open.
   const left = ["-c", "alias.leave=!sleep 60 & echo $!", "leave"];
   let pid = 0;
   await withTransfer(

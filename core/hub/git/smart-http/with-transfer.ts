@@ -99,7 +99,6 @@ export async function withTransfer(
 
 function end(child: GitProcess): void {
   closeInputs(child);
-  // An unread stream does not close.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];

@@ -17,10 +17,8 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
-  /** The default branch if absent. */
   startingPoint?: string | undefined;
   isEmpty?: boolean | undefined;
-  /** Otherwise an existing branch stays. */
   isOverwriting?: boolean | undefined;
 };
 
@@ -64,7 +62,6 @@ export async function createBranch(
   });
 }
 
-/** @param hold reserves storage for what `work` writes, until it is counted */
 async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>, hold?: Hold): Promise<T> {
   try {
     const quarantine = await openQuarantine(path);
@@ -101,7 +98,6 @@ export async function deleteBranch(
 
 type NewTag = {
   tag: string;
-  /** The default branch if absent. */
   revision?: string | undefined;
   message?: string | undefined;
 };

@@ -88,7 +88,6 @@ async function perform(
   }
 }
 
-/** An executable file stays executable with new content. */
 async function sourceOf(git: Import, change: Change, parent: string | null): Promise<Entry | undefined> {
   if (change.kind === "delete") return undefined;
   if (change.kind === "put") {
@@ -132,7 +131,6 @@ function parseEntry(line: string): Entry | undefined {
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Escapes quotes and backslashes. Paths have no control characters. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;
@@ -174,7 +172,6 @@ export async function signatureOf(actor: Actor): Promise<Signature> {
   return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
 }
 
-/** The address belongs to no account. */
 async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
   const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
   const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");

@@ -72,7 +72,6 @@ describe("S137 the author of a file's latest change", () => {
     const stopWatching = watchProcesses((child) => {
       child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
     });
-    // All slots that one account can get in one repository.
     const slots = await takeAll(repo);
     const asked = ask();
     await expect.poll(() => walks.counts.waiting).toBe(1);

@@ -19,7 +19,6 @@ import { planUpload } from "./plan-upload.ts";
 
 export type FileChange = {
   path: string;
-  /** Null deletes the file. */
   content: Uint8Array | null;
   isNew?: boolean;
 };
@@ -67,7 +66,6 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       const commit = { revision: branch, summary, description, isPullRequest, operations, parentCommit: head };
       return { outcome: "committed", committed: await createCommit(actor, name, commit) };
     } catch (error) {
-      // The branch moved after the check, so the check is repeated.
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }

@@ -49,7 +49,6 @@ export async function resolveCommitTarget(
   const branch = revision.replace(/^refs\/heads\//, "");
   if (!isRefName(branch)) throw notFound("Revision");
   const ref = `refs/heads/${branch}`;
-  // Creates only the default branch. Any other branch must exist.
   if (branch !== repo.defaultBranch && !(await resolveRef(path, ref))) throw notFound("Revision");
   return ref;
 }

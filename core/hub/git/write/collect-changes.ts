@@ -182,7 +182,6 @@ export type Operation =
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }
   | { type: "deletedEntry"; path: string }
-  /** Without `revision`, the branch itself. */
   | { type: "copyFile"; path: string; from: { path: string; revision?: string } };
 
 /** The limits of one commit (S138). */

@@ -41,7 +41,6 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** The branch's current commit if nothing was different. */
   sha: string;
   ref: string;
   isNew: boolean;
@@ -162,7 +161,6 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!current) throw notFound("Repository");
   await requireCopyable(actor, current, collected);
   const hold = await holdCommit(actor, repo, collected, quarantine.path);
-  // The collected changes refer to large files at this `lfsRemovedAt`.
   const opened = await openPullRequest(
     actor,
     { ...current, lfsRemovedAt: repo.lfsRemovedAt },

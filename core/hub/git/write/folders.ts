@@ -10,7 +10,6 @@ export class Folders {
   #count = 0;
   #characters = 0;
 
-  /** @returns the new folders, with the innermost first */
   add(path: string): string[] {
     const added: string[] = [];
     // The parents of a known folder are known too.

@@ -68,7 +68,6 @@ type Attributed = {
   maxMs?: number;
 };
 
-/** Undefined without a matching line in `.gitattributes`. */
 export type Filter = "lfs" | "none" | undefined;
 
 /** Call this with a slot for walks. Git's temporary files stay in the quarantine `gitDirectory`. */
@@ -117,7 +116,6 @@ async function findAttributeFiles(run: Run, paths: readonly string[], commit: st
   });
 }
 
-/** In portions, because the whole text could be many times as large as the paths. */
 function* linesOf(paths: readonly string[], commit: string): Generator<string> {
   for (let at = 0; at < paths.length; at += LINES_AT_ONCE) {
     const lines = paths.slice(at, at + LINES_AT_ONCE).map((path) => `${commit}:${path}\n`);

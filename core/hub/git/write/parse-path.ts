@@ -47,14 +47,12 @@ function problemWith(path: string): string | undefined {
   if (path.includes("\\")) return "has a backslash, which is a separator on some machines; use a slash";
   const names = path.split("/");
   if (names.length > PATH_MAX_NAMES) return `has more than ${PATH_MAX_NAMES} parts`;
-  // Saves checking each name of most paths.
   if (!/git/i.test(path.replace(IGNORED_BY_HFS, ""))) return undefined;
   if (names.some((name) => isDotGit(name))) return "has a part that is reserved for git";
   if (names.some((name) => isDotGit(name, "modules"))) return "is reserved for git submodules; add those with git";
   return undefined;
 }
 
-/** Git itself allows some of these. */
 function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";

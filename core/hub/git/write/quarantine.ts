@@ -56,7 +56,6 @@ async function moveObjects(from: string, to: string): Promise<void> {
   }
 }
 
-/** Maintenance may have removed the empty folder just before. */
 async function moveInto(folder: string, from: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

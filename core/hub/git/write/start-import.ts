@@ -3,7 +3,6 @@ import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts"
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** @returns the blob's ID */
   writeBlob: (content: Content) => Promise<string>;
   /** The next command may be sent before this answer is awaited. */
   ask: (command: string) => Promise<string>;
@@ -46,7 +45,6 @@ export async function startImport(path: string): Promise<Import> {
       fail(child.signalCode === SIGXCPU || isOutOfMemory(stderr) ? new RanOutOfTime(failed) : failed);
     });
   });
-  // Callers that wait for an answer get the error.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
   child.stderr.on("data", (chunk: Buffer) => {

@@ -43,7 +43,6 @@ export async function copyLfsObjects(
         INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
         SELECT ${to}, oid, size_bytes, location FROM lfs_object WHERE ${from} AND oid = ANY (${[...oids]})
         ON CONFLICT DO NOTHING`;
-      // Triggers have counted the files, so the quota can be checked.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
     },
     { timeout: 60_000 },

@@ -100,7 +100,6 @@ function stillUsed(paths: readonly string[]) {
   );
 }
 
-/** @returns the SHA-256 of each object, by the name of its pointer's blob */
 function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string, string>> {
   return walks.run(
     async () => {

@@ -37,7 +37,6 @@ async function findObject({ id }: Pick<Repo, "id">, { oid, size }: LfsObjectId):
   return object;
 }
 
-/** @returns undefined if this service has to send the content */
 export async function lfsDownloadUrl(
   repo: Pick<Repo, "id">,
   pointer: LfsObjectId,

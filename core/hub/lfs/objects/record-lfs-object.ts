@@ -94,7 +94,6 @@ export async function claimUpload(holdId: string, newLocation: string): Promise<
   return claimed as { location: string; uploadId: string | null };
 }
 
-/** @returns false if another request has recorded an upload first */
 export async function noteUploadId(holdId: string, before: string | null, uploadId: string): Promise<boolean> {
   const { count } = await db().lfsLeftover.updateMany({ where: { holdId, uploadId: before }, data: { uploadId } });
   return count > 0;
@@ -108,7 +107,6 @@ export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // Checked again, because the batch request may be a day old.
   const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();

@@ -28,7 +28,6 @@ export async function claimFiles(
   if (pointers.length === 0) return;
   if (pointers.length > POINTERS_MAX) throw tooMany();
   const oids = [...new Set(pointers.map(({ oid }) => oid))];
-  // The lock prevents the sweep from removing the objects at this moment.
   const there = await tx.$queryRaw<{ oid: string }[]>`
     SELECT oid FROM lfs_object WHERE repo_id = ${storeId ?? ""} AND oid = ANY (${oids}) ORDER BY oid FOR KEY SHARE`;
   if (storeId === undefined || there.length < oids.length)
@@ -45,7 +44,6 @@ export async function claimFiles(
   if ((total?.count ?? 0) > POINTERS_MAX) throw tooMany();
 }
 
-/** Includes objects of pull requests. */
 export async function findReadableLfsObject(repoId: string, oid: string): Promise<StoredLfsObject | undefined> {
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
@@ -126,7 +124,6 @@ async function findPointers(repoId: string, blobs: readonly string[]): Promise<s
   return rows.map(({ oid }) => oid);
 }
 
-/** @returns undefined if there are more pointers than two users can have */
 async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
   const rows = await db().$queryRaw<ProposedPointer[]>`
     SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;

@@ -6,7 +6,6 @@ import type { LfsObjectId } from "../lfs-object.ts";
 
 export type AnnouncedContent = { oid?: string; size: number };
 
-/** Verified content without a repository. */
 export type ReceivedContent = {
   /** Call this under the location's lock, in the transaction that adds the content to a repository. */
   keep(): Promise<void>;
@@ -23,7 +22,6 @@ export type LfsStorage = {
   /** Each piece is valid until the next request. Without this method, use `open`. */
   scan?(location: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined>;
   pathOf?(location: string): string;
-  /** Also deletes an incomplete upload in parts. */
   remove(location: string, uploadId?: string | null): Promise<void>;
   probe(): Promise<void>;
   direct?: DirectTransfers;
@@ -35,7 +33,6 @@ export type DirectTransfers = {
     location: string,
     options: { seconds: number; fileName?: string; contentType?: string; range?: ByteRange },
   ): Promise<string>;
-  /** The client must send `header` and a body of the object's size. */
   uploadUrl(
     location: string,
     object: AnnouncedContent,

@@ -1,7 +1,6 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { env } from "../../../env.ts";
 
-/** Loads the large SDK when a bucket is first used. */
 export async function s3() {
   const [sdk, { getSignedUrl }] = await Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/s3-request-presigner")]);
   const { LFS_S3_BUCKET: bucket = "" } = env();

@@ -42,7 +42,6 @@ export async function endParts(location: string, uploadId: string): Promise<void
   });
 }
 
-/** Each URL accepts exactly its part's size. */
 export async function partUrls(
   location: string,
   uploadId: string,

@@ -98,7 +98,6 @@ class Slices {
     }
   }
 
-  /** Reads to the end, where the content reports a mismatch. */
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }

@@ -7,7 +7,6 @@ export function lfsStorage(): LfsStorage {
   return env().LFS_STORAGE === "s3" ? s3Storage() : localStorage;
 }
 
-/** Earlier settings may have chosen another storage. */
 export function storageOf(location: string): LfsStorage {
   return location.startsWith("s3:") ? s3Storage() : localStorage;
 }

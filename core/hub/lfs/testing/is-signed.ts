@@ -6,7 +6,6 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Verifies signatures (version 4) as strictly as a real bucket. */
 export function isSigned(req: IncomingMessage, secret: string, now = Date.now()): boolean {
   const url = new URL(req.url ?? "", "http://bucket.test");
   const inHeader = Object.fromEntries(

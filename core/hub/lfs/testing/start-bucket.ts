@@ -13,7 +13,6 @@ export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
   asked: string[];
-  /** `look` returns true if it has answered the request. */
   intercept(look: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined): void;
   stop(): Promise<void>;
 };

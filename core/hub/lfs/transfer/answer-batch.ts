@@ -25,7 +25,6 @@ const OBJECT_MS = 0.1;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
-/** Unchecked, because each object gets its own answer. */
 type Batch = {
   operation: "download" | "upload";
   transfers?: readonly string[];
@@ -97,7 +96,6 @@ async function requireRoomFor(
   if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;
-  // An empty file has no parts.
   const uploads = coming
     .filter(({ size }) => size > 0)
     .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));

@@ -18,7 +18,6 @@ import type { Transfer } from "./transfer-authorization.ts";
 
 type UploadedPart = { partNumber: number; etag: string };
 
-/** Content in the bucket counts only after this call. */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
@@ -38,7 +37,6 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of the object was finished first.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await finishOnce(transfer, finish, forget);
 }

@@ -12,7 +12,6 @@ export type Transfer = {
   size: number;
   location?: string;
   uploadId?: string;
-  /** The caller for the fair queue, because the request has no token. */
   party?: string;
   /** The right to write is checked again at each use. */
   uploader?: Uploader | undefined;

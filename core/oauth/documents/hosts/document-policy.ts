@@ -8,7 +8,6 @@ import { invalidRequest } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** With "listed", only allowed hosts are accepted. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
@@ -65,12 +64,10 @@ export type HostRule = { host: string; rule: "allow" | "block" };
 /** See S87. */
 export type HostDecision = {
   isAllowed: boolean;
-  /** Null if no rule covers the host. */
   rule: HostRule | null;
   policy: DocumentPolicy;
 };
 
-/** The most specific rule decides, unless the policy is "off". */
 export function decideHost(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostDecision {
   const rule = namesCovering(hostname)
     .map((name) => rules.find(({ host }) => host === name))

@@ -49,7 +49,6 @@ function parseRule(rule: string): HostRule["rule"] {
 
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
-  // In the usual order, consents before Grants.
   const revoked =
     await tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
   await tx.$executeRaw`
