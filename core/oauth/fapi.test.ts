@@ -235,7 +235,7 @@ describe("§5.3.2.2 authorization requests", () => {
     expect([refused.status, refused.body.error]).toEqual([400, error]);
   });
 
-  test("without state, or with a thousand characters, are answered with 303 and the issuer", async () => {
+  test("without state, or with a state of a thousand characters, are answered with 303 and the issuer", async () => {
     const at = await site();
     for (const state of [undefined, "s".repeat(1_000)]) {
       const { body } = await push(at, { state });

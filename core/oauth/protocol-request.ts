@@ -40,6 +40,7 @@ export function checkMethod(method: string | undefined, path: string): void {
   throw new ProtocolError(405, "invalid_request", `this URL accepts ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
+/** Sets the canonical host and scheme (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
   const { host, protocol } = new URL(env().ORIGIN);
   headers.host = host;

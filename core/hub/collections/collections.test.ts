@@ -53,7 +53,7 @@ describe("createCollection", () => {
     expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
   });
 
-  test("makes simultaneous requests for one title create one collection", async () => {
+  test("creates one collection for simultaneous requests with the same title", async () => {
     const ada = await signedInPerson();
     const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);
     const made = await Promise.all([make(), make(), make()]);
@@ -315,7 +315,7 @@ test("S137 a list shows the most recently changed collections, even if one accou
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 private collections with a repository hide no public one", async () => {
+test("S137 thousands of private collections do not hide a public one", async () => {
   const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
   const repo = await someRepo(ada);
   const holders = async (actor: typeof anonymous | TestPerson["actor"]) => {
@@ -342,7 +342,7 @@ test("S137 private collections with a repository hide no public one", async () =
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 an account above 1,000 changes in an hour can still hide and delete", async () => {
+test("S137 an account above 1,000 changes in an hour can still make collections private and delete them", async () => {
   const ada = await signedInPerson();
   const collection = await someCollection(ada);
   const repos = [await someRepo(ada), await someRepo(ada)];

@@ -138,7 +138,7 @@ describe("a discussion", () => {
     expect(payloads[9] && "comment" in payloads[9] && payloads[9].comment).not.toHaveProperty("content");
   });
 
-  test("gets no event from a request without a change", async () => {
+  test("gets no event from a request that changes nothing", async () => {
     const { ada, bea, repo, at } = await opened();
     const before = (await eventsOf(repo)).length;
     await setPinned(ada.actor, at, false);

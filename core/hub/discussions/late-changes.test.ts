@@ -266,7 +266,7 @@ describe("S137 strangers", () => {
   const opened = async (person: TestPerson, title: string, head?: { sha: string }) =>
     (await openPullRequest(person.actor, repo, { title, ...(head && { head }) })).row.num;
 
-  test("cannot stop others' pull requests from being followed by making git slow", async () => {
+  test("cannot delay others' pull requests by making git slow", async () => {
     await opened(bea, "Slow", { sha: tip });
     const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
     const honest = await opened(ada, "Other", { sha: commit });
@@ -275,7 +275,7 @@ describe("S137 strangers", () => {
     await unblock();
   });
 
-  test("cannot stop others' pull requests from being followed by opening very many", async () => {
+  test("cannot delay others' pull requests by opening very many", async () => {
     await setRef(repo, ada, "refs/heads/onto", base);
     await emptyDrafts("refs/heads/main", 101);
     await emptyDrafts("refs/heads/onto", 401);

@@ -44,7 +44,7 @@ test("a merge works after an earlier one failed to ask for git's version", async
   expect(await tryMerge(path, ours, theirs)).not.toMatchObject({ outcome: "unrelated" });
 });
 
-test("S137 the names of files with conflicts have a limit", async () => {
+test("S137 the names of files with conflicts are limited in total", async () => {
   const path = await openRepository(await someRepo(await signedInPerson("ada"), { type: "model" }));
   const folder = Array.from({ length: 10 }, () => "<".repeat(200)).join("/");
   const commit = (branch: string, content: string, from = "") =>

@@ -234,7 +234,7 @@ describe("the effects of a push on pull requests:", () => {
   });
 });
 
-test("S137 only its author and users who may write can push to a pull request", async () => {
+test("S137 only the author and users who may write can push to a pull request", async () => {
   const { ada, bea, repo, at } = await proposed();
   const cy = await signedInPerson("cy");
   const may = async (person: typeof ada, num = 1) => (await pullRequestPushRefusal(person.actor, repo, num)) === null;

@@ -136,7 +136,7 @@ test("a deadline that passes before git starts refuses the start", async () => {
   expect(await closed(child)).toBe("SIGTERM");
 });
 
-test("git is not started for a request that was aborted before", async () => {
+test("git is not started for a request that was already aborted", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -197,7 +197,7 @@ test("the processes of a killed launcher are killed too, and a new launcher star
   expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
 });
 
-test("git starts even if the launcher dies just before", async () => {
+test("git starts even if the launcher dies shortly before the start", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();

@@ -32,7 +32,7 @@ describe("createRepo", () => {
     });
   });
 
-  test("creates one of several repositories with the same name and type, ignoring case", async () => {
+  test("creates one repository if several requests name the same type and name, ignoring case", async () => {
     const ada = await signedInPerson();
     await someRepo(ada, { name: "Tide" });
     await someRepo(ada, { name: "tide", type: "space" });

@@ -91,7 +91,7 @@ describe("updateRepoSettings", () => {
     expect((await payloads(repo))[2]).toMatchObject({ updatedConfig: { gated: false } });
   });
 
-  test("S136 hides a repository that becomes private until it is public again", async () => {
+  test("S136 hides a private repository from others until it is public again", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);

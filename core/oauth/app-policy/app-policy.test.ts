@@ -259,7 +259,7 @@ describe("asking for an app", () => {
     expect(answer?.text).not.toContain("Sign in to it again");
   });
 
-  test("a request for a blocked or unknown app is refused, and so is a request of a user outside the organization", async () => {
+  test("a request for a blocked or unknown app, or by a user outside the organization, is refused", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [member, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];

@@ -6,7 +6,7 @@ import { appUsage } from "./app-usage.ts";
 import { getApp } from "./get-app.ts";
 import { APPS_PAGE_SIZE, listApps } from "./list-apps.ts";
 
-test("only the owner can list apps, newest first and paged", async () => {
+test("only the owner can list apps, which are paged with the newest first", async () => {
   const [owner, other] = [await someone(), await someone()];
   const start = Date.now() - 1_000_000;
   await db().oAuthApp.createMany({

@@ -37,7 +37,7 @@ test("S3 a request without redirect_uri to an app with several redirect URIs get
   expect(await ask(several, { redirect_uri: undefined, prompt: "none" })).toMatchObject(notRedirected);
 });
 
-test("S3 a request without redirect_uri to an app with one redirect URI is answered there (RFC 6749 §3.1.2.3)", async () => {
+test("S3 a request without redirect_uri is answered at the app's only redirect URI (RFC 6749 §3.1.2.3)", async () => {
   const { status, location } = await ask(at, { redirect_uri: undefined, prompt: "none" });
   expect(status).toBe(303);
   expect(location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
@@ -341,7 +341,7 @@ test("after a second press of the button, the browser continues at the URL of th
   expect(await findAnsweredUrl(at)).toBeUndefined();
 });
 
-test("S25 only the browser that gave an answer gets its URL", async () => {
+test("S25 the URL after an answer is only for the browser that gave the answer", async () => {
   const { at, allow } = await openQuestion(await prepare(world));
   await allow();
   const other = await openQuestion(await prepare(world));

@@ -163,7 +163,7 @@ describe("S15 max_age", () => {
     expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(before);
   });
 
-  test("S15 is satisfied by a user who signs in for this request, even if that takes longer", async () => {
+  test("S15 is satisfied by a user who signs in for this request, even if the sign-in takes longer", async () => {
     const browser = world.browser();
     const asked = await ask({ ...at, browser }, { max_age: "1" });
     expect(await loginStep({ browser }, asked, undefined)).toMatchObject({ step: "sign-in", isRepeat: false });

@@ -200,7 +200,7 @@ describe("RFC 7523 §3 an assertion works once", () => {
     expect(statuses.filter((status) => status !== 401)).toHaveLength(1);
   });
 
-  test("even if another client uses the same jti", async () => {
+  test("for each of two clients that use the same jti", async () => {
     const [one, two] = [await withKeys(), await withKeys()];
     for (const { pair, app } of [one, two]) {
       expect(await outcome(await pair.assertion(app.clientId, world.origin, { jti: "1" }))).toBe(PASSED);

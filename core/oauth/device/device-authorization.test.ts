@@ -50,7 +50,7 @@ describe("S57 the answer to a device", () => {
     expect(consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "email"]);
   });
 
-  test("may be read by pages of other sites, unless the request has cookies (S53)", async () => {
+  test("may be read by pages of other sites, without credentials (S53)", async () => {
     const origin = "https://elsewhere.example";
     const preflight = await fetch(`${world.origin}/oauth/device`, {
       method: "OPTIONS",

@@ -70,7 +70,7 @@ describe("S64 the request shows", () => {
     expect(request.expiresAt.getTime() - request.requestedAt.getTime()).toBeCloseTo(900_000, -4);
   });
 
-  test("a scope that the user unticked before as unticked", async () => {
+  test("as unticked, a scope that the user unticked before", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code, { scopes: ["email"] });
     const { consent } = await openDeviceRequest(at.session, started.user_code, home);
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);

@@ -167,7 +167,7 @@ describe("a device that polls in a loop", () => {
 });
 
 describe("S62", () => {
-  test("a denial is 400 access_denied at every poll", async () => {
+  test("every poll of a denied code gets 400 access_denied", async () => {
     await denyDevice(at.session, started.user_code, noOrigin);
     for (const _ of [1, 2, 3]) {
       expect(await poll(at, started.device_code)).toEqual({
@@ -177,7 +177,7 @@ describe("S62", () => {
     }
   });
 
-  test("an expired code is 400 expired_token, even if the user approved it", async () => {
+  test("a poll of an expired code gets 400 expired_token, even if the user approved the code", async () => {
     await expireDevice(started);
     expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "expired_token" } });
     const approved = await startDevice(at);
@@ -214,7 +214,7 @@ describe("S62", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("an unknown device code is invalid_grant", async () => {
+  test("a poll of an unknown device code fails with invalid_grant", async () => {
     expect((await poll(at, "kh_device_unknown")).body.error).toBe("invalid_grant");
     expect((await poll(at, "nul\0")).status).toBe(400);
     expect((await poll(at, "")).body.error).toBe("invalid_request");

@@ -79,7 +79,7 @@ test("S68 on loopback, only the service's own port counts as its own host", () =
   }
 });
 
-describe("S69 one URL has one accepted spelling", () => {
+describe("S69 another spelling of a URL is refused", () => {
   test.each([
     "https://app.example.com:443/client",
     "https://APP.example.com/client",

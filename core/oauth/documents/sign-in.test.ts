@@ -114,7 +114,7 @@ describe("what existing clients send and publish", () => {
     expect(await site.userinfo(tokens)).toMatchObject({ sub: at.person.id, name: at.person.username, orgs: [] });
   });
 
-  test("an agent publishes no authentication method and loopback redirect URIs without a port", async () => {
+  test("S84 an agent signs in although its document names unknown grants", async () => {
     const at = await visit({
       token_endpoint_auth_method: undefined,
       application_type: "native",

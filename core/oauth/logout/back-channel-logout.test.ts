@@ -276,7 +276,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(events).toMatchObject([{ subjectId: at.person.id, data: { reason, attempts: 1 } }]);
   });
 
-  test("again and again adds a limited number of entries to the log (S144)", async () => {
+  test("adds a limited number of entries to the log (S144)", async () => {
     const { at, receiver } = await signedIn([404]);
     const where = { type: "oauth_logout_notice.fail", clientId: at.app.clientId };
     const entry = { ...where, subjectId: at.person.id };

@@ -224,7 +224,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toBeNull();
   });
 
-  test("S136 gives one response for missing, hidden and distrusting resources", async () => {
+  test("S136 gives the same response for every resource without trust, even a missing one", async () => {
     const untrusting = await privateRepo("wave");
     const otherwise = await privateRepo("reef");
     await trust({ repoId: otherwise.id }, { claims: { repository: "somebody/else" } });
@@ -264,7 +264,7 @@ describe("the exchange of a CI job's ID token", () => {
     await slow.stop();
   });
 
-  test("S99 of one token several times in parallel succeeds once", async () => {
+  test("S99 of one token succeeds once, even if it is sent several times in parallel", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -98,7 +98,7 @@ describe("S38 token errors are RFC 6749 bodies", () => {
     expect(Object.keys(body).filter((name) => !["error", "error_description", "scope"].includes(name))).toEqual([]);
   });
 
-  test("are not cached, and neither is a success", async () => {
+  test("a successful response is not cached", async () => {
     const at = await prepare(world);
     const response = await asApp(world, at.app, TOKEN, redemption(await authorize(at)));
     expect(response.status).toBe(200);

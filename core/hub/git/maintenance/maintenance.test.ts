@@ -71,7 +71,7 @@ test("S137 many loose refs are packed, even if there are few objects", async () 
   expect(await tidy(path)).toBe("nothing");
 });
 
-test("one worker maintains a repository after a transfer, once", async () => {
+test("a repository is maintained once after a transfer, by one worker", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -142,7 +142,7 @@ test("maintenance of a deleted repository does nothing", async () => {
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 30 * 60_000);
 });
 
-test("S137 a repository that takes git too long to repack is retried a day later", async () => {
+test("S137 a repository that git cannot repack in time is retried a day later", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });

@@ -61,6 +61,7 @@ export class GitObjects {
     return (await this.#ask("contents", info.oid)) as GitObject | undefined;
   }
 
+  /** Reads each tree once, even for many paths (S138). */
   async tree(treeish: string): Promise<Buffer | undefined> {
     const known = this.#trees.get(treeish);
     if (known) return known;

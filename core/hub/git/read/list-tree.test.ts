@@ -307,7 +307,7 @@ describe("S137 the bytes of a list of paths are limited", () => {
   }
   const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-  test("without paths that are too long to be requested", async () => {
+  test("by omitting paths that are too long to be requested", async () => {
     await commitFolder("n".repeat(480_000), 1_000, "long-name");
     for (const isRecursive of [true, false]) {
       const { entries, nextCursor } = await listTree(repo, { revision: "long-name", isRecursive });
@@ -318,7 +318,7 @@ describe("S137 the bytes of a list of paths are limited", () => {
     expect((await readSnapshot(repo, "long-name", { files: "sizes" })).files).toMatchObject([{ path: "readable" }]);
   });
 
-  test("by pages", async () => {
+  test("by listing all other paths in pages", async () => {
     const name = "n".repeat(4_000);
     await commitFolder(name, 2_500, "long-names");
     const all = await everything({ revision: "long-names", isRecursive: true });

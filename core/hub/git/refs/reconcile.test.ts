@@ -104,7 +104,7 @@ test("a change that was overwritten is recorded", async () => {
   expect((await recorded()).flat()).toEqual([side(shas[0], shas[1]), side(null, shas[0])]);
 });
 
-test("a change that did not happen is not recorded, even if the ref got the same value otherwise", async () => {
+test("a change that did not happen is not recorded, even if the ref got the same value in another way", async () => {
   await pushed(side(null, shas[0]));
   await leaveNote([side(shas[0], shas[2])], { startedAt: new Date(Date.now() + 5) });
   await new Promise((resolve) => setTimeout(resolve, 10));

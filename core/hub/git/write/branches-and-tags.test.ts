@@ -94,7 +94,7 @@ describe("branches", () => {
   });
 });
 
-test("S137 have at most 16 components in new names, and older ones can still be moved and deleted", async () => {
+test("S137 the name of a new branch or tag has at most 16 components", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });

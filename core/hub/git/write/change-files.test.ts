@@ -34,7 +34,7 @@ const change = (
   ...more,
 });
 
-test("others' changes of other files stay, and their changes of this file are reported", async () => {
+test("another user's changes of other files stay, and those of this file are reported", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const made = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "1", "b.txt": "1" }, { areNew: true }));

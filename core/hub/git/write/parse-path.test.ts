@@ -17,7 +17,7 @@ test.each(["digit/legit.txt", "gitmodules", ".gitattributes", ".github/x"])("%j 
   expect(parsePath(path)).toBe(path),
 );
 
-test("S137 reading many operations lets others have their turn", async () => {
+test("S137 other requests get their turn while many operations are read", async () => {
   let turns = 0;
   let isOver = false;
   const takeTurns = () => {

@@ -103,7 +103,7 @@ describe("S137 patterns that keep git busy", () => {
     ]);
   });
 
-  test("are matched until a deadline, and the next request does not repeat this", async () => {
+  test("are matched until a deadline, and the next request does not match them again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
