@@ -133,7 +133,6 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.end(body);
 }
 
-/** An endpoint that this service answers without the engine (S53). */
 type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 function findOwnEndpoint(path: string): OwnEndpoint | undefined {

@@ -65,7 +65,6 @@ const clientEndpoints: ReadonlySet<string> = new Set([
   protocolRoutes.pushed_authorization_request,
 ]);
 
-/** Failures here are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
 /** The responses are pages, which other sites must not read (S53). */

@@ -108,7 +108,6 @@ export function closeEngineGaps(provider: Provider): void {
     }
   };
 
-  // S86: a Grant remembers the redirect URI to which its code was sent (load-existing-grant.ts).
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 

@@ -47,7 +47,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
       : owners.length > 0
         ? latestOf(Prisma.join(conditions, " AND "))
         : latest(readable);
-  // LIKE would take time for the product of both lengths if letters repeat (S137).
+  // With repeated letters, LIKE would take time proportional to the product of both lengths (S137).
   const has = (column: Prisma.Sql) => Prisma.sql`strpos(lower(${column}), lower(${text})) > 0`;
   if (text) conditions.push(Prisma.sql`(${has(Prisma.sql`c.title`)} OR ${has(Prisma.sql`c.description`)})`);
   const where = Prisma.join(conditions, " AND ");

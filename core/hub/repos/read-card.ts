@@ -25,7 +25,6 @@ const cards = keeper.keyhookCards;
 
 function newCards() {
   return {
-    // docs/decisions/073 explains these limits.
     subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
       name: "cards",
       module: "core/hub/repos/card-subprocess.ts",

@@ -15,7 +15,8 @@ import { getApp } from "./get-app.ts";
 type KeysInput = { jwks: string; jwksUri: string };
 
 /**
- * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). An unusable URL must not end a secret.
+ * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). The keys are read first, because an
+ * unusable URL must not end a secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
   const { app: known } = await getApp(actor, appId);

@@ -101,7 +101,6 @@ export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
 
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
 
-/** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
 const LOOKS = ["name", "homepageUrl", "redirectUris", "logoId"] as const;

@@ -1,6 +1,5 @@
 import { env } from "#core/env.ts";
 
-/** The part of a token's prefix that shows its kind (S55). */
 const kinds = { AccessToken: "oauth", RefreshToken: "refresh", DeviceCode: "device" } as const;
 
 type TokenModel = keyof typeof kinds;

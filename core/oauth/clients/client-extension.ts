@@ -1,12 +1,10 @@
 import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 
-/** The members that are stored besides the RFC 7591 metadata. */
 export type ClientExtension = {
   isPkceRequired: boolean;
   isRefreshAlways: boolean;
   /** The owner turned rotation on where RFC 9700 does not require it. */
   isRefreshRotated?: true;
-  /** FAPI 2.0 (docs/decisions/094). */
   isFapi?: true;
   accessTokenSeconds: number | null;
   isFirstParty?: true;

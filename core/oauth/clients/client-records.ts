@@ -15,7 +15,6 @@ export type ClientRecord = {
   ownerOrgId: string | null;
   verifiedAt: Date | null;
   isFirstParty: boolean;
-  /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
   documentHost: string | null;
   accessTokenSeconds: number | null;

@@ -51,7 +51,6 @@ export type RequestingApp = {
   policyUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
   documentHost: string | null;
 };

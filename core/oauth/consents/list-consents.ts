@@ -25,7 +25,6 @@ export type ConnectedApp = {
 
 const PAGE_SIZE = 20;
 
-/** The most recently used consents come first (S114). */
 export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });

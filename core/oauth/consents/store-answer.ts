@@ -53,7 +53,6 @@ type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOr
 export type ConsentAnswer = {
   scopes: string[];
   orgIds: string[];
-  /** The choice "All current and future organizations" (S32). */
   isAllOrgs: boolean;
   accountId: string;
   fingerprint: string;

@@ -157,7 +157,7 @@ describe("S108 an unregistered post_logout_redirect_uri is never followed", () =
         expect(new URL(location).origin).toBe(world.origin);
       } else {
         expect(question.status).toBe(400);
-        // Nor may the page link there (S20).
+        // The page must not link to the URI either (S20).
         expect(question.html).not.toContain('href="https://evil');
       }
     }

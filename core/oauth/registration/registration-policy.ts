@@ -6,7 +6,6 @@ import { isDatabaseDown } from "#core/database-errors.ts";
 import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
 
-/** Dynamic registration (RFC 7591) is off unless an operator turns it on. */
 type RegistrationPolicy = {
   isOn: boolean;
   changedAt: Date | null;

@@ -6,7 +6,6 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** The API's identifier, as the audience of a token (RFC 8707). */
 export const apiAudience = (): string => env().ORIGIN;
 
 export type RegisteredResource = {
@@ -58,7 +57,7 @@ export async function mayIntrospect(clientId: string, { kind, clientId: holder, 
   return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
 }
 
-/** RFC 9728 §3.1: one resource, the whole origin, has one document. */
+/** RFC 9728 §3.1: the resource is the whole origin, so there is one document. */
 export function resourceMetadata() {
   const { ORIGIN, BRAND_NAME } = env();
   return {

@@ -46,7 +46,6 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
   };
 }
 
-/** `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
 function userinfoClaims(account: AccountRow, organizations: TokenOrganization[], scope: string) {
   const hasBilling = scope.split(" ").includes("read-billing");
   const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));

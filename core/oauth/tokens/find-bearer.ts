@@ -30,7 +30,6 @@ export type Bearer = {
   /** When the user last authenticated before allowing the client, if known (S113). */
   authenticatedAt?: Date;
   boundOrgId?: string;
-  /** The `act` claim of RFC 8693 §4.1. */
   act?: ActingParty;
   tokenName?: string;
   /** The token is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers). */

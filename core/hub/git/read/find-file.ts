@@ -115,7 +115,6 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** Git streams a larger file (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /** For a `file` that was found with `OPEN_FILE_LIMITS`. The caller must read or destroy the stream. */

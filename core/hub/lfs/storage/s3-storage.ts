@@ -10,7 +10,6 @@ import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
 import { endParts, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
 
-/** The most that S3 accepts in one request. */
 const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const URL_SECONDS = 60 * 60;
 
