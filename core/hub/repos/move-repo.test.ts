@@ -32,7 +32,7 @@ describe("moveRepo", () => {
     await expect(findRepo(ada.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("there and back leaves no former name", async () => {
+  test("there and back leaves no former name that equals the current one", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     for (const name of ["moon", "tide", "Tide"]) await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name }, from);

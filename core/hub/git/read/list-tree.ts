@@ -37,8 +37,8 @@ export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> 
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
   const { sha } = page.revision;
-  // In slots of its own, because searching for commits can take far longer than reading the tree.
   if (!query.isExpanded || sha === null) return page;
+  // Searching for commits can take far longer than reading the tree, so it uses slots of its own.
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
