@@ -14,7 +14,7 @@ const PULL_REQUESTS_FOLLOWED = 50;
 /** `isMore`: there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
-/** `party` is the caller whose limit counts the shown commits. `at` is before git changed the refs. */
+/** `party` is the caller whose limit counts the shown commits. `at` is a time before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
 /**

@@ -29,9 +29,9 @@ export type LateChanges = {
 };
 
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
-/** Each attempt has three times as long, so that cheap questions do not wait for expensive ones. */
+/** Each attempt may take three times as long as the previous one. So cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** Between the first attempts for two rows of one user, other users get their turn. */
+/** The time between the first attempts for two rows of one user, in which other users get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;

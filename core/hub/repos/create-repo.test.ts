@@ -129,7 +129,7 @@ describe("createRepoWithFiles", () => {
     expect(await db().repo.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("S137 for another user is refused without examining the files", async () => {
+  test("S137 refuses to create a repository for another user without examining the files", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson()];
     const files = [{ path: ".gitattributes", content: Buffer.alloc(3_000, "x") }];
     const asked = createRepoWithFiles(eve.actor, { type: "model", owner: ada.username, name: "tide", files }, from);

@@ -16,7 +16,7 @@ export class ContentSplitter {
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK_MAX_BYTES);
   #length = 0;
 
-  /** @returns chunks, each valid until the next request */
+  /** @returns chunks, each valid until the next one is requested */
   *push(piece: Buffer): Generator<Buffer, void, undefined> {
     for (let at = 0; at < piece.length; ) {
       const most = Math.min(piece.length, at + CHUNK_MAX_BYTES - this.#length);

@@ -30,7 +30,7 @@ type FileQuery = {
   revision: string;
   path: string;
   maxBytes?: number;
-  /** The start is read only of files up to this size. */
+  /** Files up to this size get a `start`. */
   startMaxBytes?: number;
 };
 

@@ -7,7 +7,7 @@ import { CLOSED, type GitObject, keepIdleReader, type ObjectInfo, ObjectReader, 
 const TIMEOUT_MS = 20_000;
 
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
-/** S137: a request can name 1,000 paths, each of which has a folder for each of its names. */
+/** S137: a request can name 1,000 paths, and each path may have many folders. */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
 export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;

@@ -63,7 +63,7 @@ test("a change that happened is recorded once, even by several processes", async
   await fsck(repo);
 });
 
-test("only the changed ones of many refs are recorded, in one event", async () => {
+test("only the refs that have changed are recorded, in one event", async () => {
   const asked = Array.from({ length: 20 }, (_, index) => side(null, shas[0], `refs/heads/b${index}`));
   await leaveNote(asked);
   await updateRefs(path, asked.slice(0, 7));
