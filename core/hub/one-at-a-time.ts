@@ -7,7 +7,7 @@ export const tooManyWaiting = (): ServiceError =>
 
 const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
-/** Calls wait here, because a lock of the database would hold a connection. `waitingMax` includes the running call. */
+/** A lock of the database would hold a connection, so calls wait here. `waitingMax` includes the running call. */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {
   const queue = queues.get(key) ?? { tail: Promise.resolve(), length: 0 };
   if (queue.length >= waitingMax) throw tooManyWaiting();

@@ -63,7 +63,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
-    // The engine calls this validator with every request, so all further checks are there.
+    // The engine calls this validator with every request, so it contains all further checks.
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
@@ -85,7 +85,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
-        // Without this, a token request that omits the resource would get a token for all audiences (S54).
+        // Otherwise a token request without `resource` would get a token for all audiences (S54).
         useGrantedResource: () => true,
       },
       dPoP: { enabled: true, requireNonce: refuseProofAhead },
@@ -97,10 +97,9 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&
-      // A device gets a refresh token without asking, because it cannot send anyone to a sign-in page
+      // A device gets a refresh token without asking for one, because it cannot show a sign-in page
       // (docs/specification/oauth.md#refresh-tokens).
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
-    // An app's tokens outlive the browser's session.
     expiresWithSession: () => false,
     rotateRefreshToken: replacesRefreshToken,
     revokeGrantPolicy: () => true,
@@ -118,7 +117,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
   };
 }
 
-/** The name contains the port, because cookies ignore it, and two services on one machine must not read each other's cookies. */
+/** Cookies ignore the port. With the port in the name, two services on one host do not read each other's cookies. */
 function cookieName(name: string): string {
   const { port } = new URL(env().ORIGIN);
   return port ? `${name}-${port}` : name;

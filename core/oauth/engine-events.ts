@@ -45,7 +45,7 @@ export function watchEngine(provider: Provider): void {
   provider.use(correctResponse);
 }
 
-/** If `request_uri` cannot be resolved, the error is shown on a page: the redirect URI is unknown or must not be revealed. */
+/** An unresolved `request_uri` leads to an error page: the redirect URI is unknown or must not be revealed. */
 function neverRedirectUnresolved({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnresolved = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnresolved && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
@@ -59,7 +59,7 @@ export function takeFailure(res: ServerResponse): unknown {
   return failure;
 }
 
-/** If this function did not catch the failure, the server below the engine would send its own 500. */
+/** Otherwise the server below the engine would send its own 500. */
 async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
@@ -115,7 +115,7 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
 /** RFC 6749 §5.2. */
 async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
   if (body.error === "invalid_grant" && isProofMissing(ctx)) {
-    // The engine calls a missing proof an invalid grant, as it does a wrong code.
+    // The engine reports a missing proof as an invalid grant, like a wrong code.
     ctx.body = { error: "invalid_request", error_description: "this app can only get tokens with a DPoP proof" };
     return;
   }
@@ -136,18 +136,18 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: "invalid_client", error_description: NOT_BOUND };
   } else if (isNotAllowed(body)) {
-    // The engine does not use this code of RFC 6749 §5.2 (S42, S66).
+    // The engine lacks this code of RFC 6749 §5.2 (S42, S66).
     ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description ?? "") };
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may request ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
-    // RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
+    // For everything but an active token, RFC 7662 §2.2 has one response (S104).
     ctx.status = 200;
     ctx.body = { active: false };
   }
 }
 
-/** A wrong code does not count as a guess, because made-up codes at a site's callback must not stop all sign-ins there (S56). */
+/** A wrong code is not a guess: otherwise made-up codes at a site's callback would stop all sign-ins there (S56). */
 function isGuess({ oidc: { client, params } }: KoaContextWithOIDC): boolean {
   if (params?.grant_type === "authorization_code") return false;
   return client?.clientAuthMethod === "none" || params?.grant_type !== "refresh_token";

@@ -31,7 +31,7 @@ async function guess(clientId: string, times: number, path = "/oauth/token"): Pr
 }
 
 describe("S56 guessing", () => {
-  test.each(CLIENT_ENDPOINTS)("a client's secret at %s ends in 429 with Retry-After", async (path) => {
+  test.each(CLIENT_ENDPOINTS)("of a client's secret at %s ends in 429 with Retry-After", async (path) => {
     world.sendFrom(`192.0.2.1 ${path}`);
     const { app } = await prepare(world, { isConfidential: true });
     expect(new Set(await guess(app.clientId, FAILURES_OF_CLIENT, path))).toEqual(new Set([401]));
@@ -46,14 +46,14 @@ describe("S56 guessing", () => {
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
-  test("refuses the right secret too, since otherwise every guess could be checked", async () => {
+  test("ends in a refusal of the right secret too, so no guess can be checked", async () => {
     world.sendFrom("192.0.2.2");
     const at = await prepare(world, { isConfidential: true });
     await guess(at.app.clientId, FAILURES_OF_CLIENT);
     expect((await asApp(world, at.app, "/oauth/token", form)).status).toBe(429);
   });
 
-  test("stops neither another client at that address, nor that client at another address", async () => {
+  test("affects neither another client at the address nor the client at another address", async () => {
     world.sendFrom("192.0.2.3");
     const [at, other] = [await prepare(world, { isConfidential: true }), await prepare(world, { isConfidential: true })];
     await guess(at.app.clientId, FAILURES_OF_CLIENT + 1);
@@ -62,7 +62,7 @@ describe("S56 guessing", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(await authorize(at)))).status).toBe(200);
   });
 
-  test("a client's secret in Basic and in the body counts together", async () => {
+  test("by Basic and in the body counts together", async () => {
     world.sendFrom("192.0.2.5");
     const { app } = await prepare(world, { isConfidential: true });
     await guess(app.clientId, FAILURES_OF_CLIENT);
@@ -70,7 +70,7 @@ describe("S56 guessing", () => {
     expect(inBody.status).toBe(429);
   });
 
-  test("a public client's refresh token counts as well", async () => {
+  test("of a public client's refresh token counts too", async () => {
     world.sendFrom("192.0.2.6");
     const { app } = await prepare(world);
     const statuses = await Promise.all(
@@ -92,7 +92,7 @@ describe("S56 guessing", () => {
   });
 });
 
-test("S56 failures with made-up clients stop no client that got tokens at that address before", async () => {
+test("S56 failures with made-up clients do not stop a client that got tokens at the address before", async () => {
   world.sendFrom("192.0.2.10");
   const [at, other] = [await signIn(world, { isRefreshAllowed: true }), await prepare(world, { isConfidential: true })];
   for (let sent = 0; sent < FAILURES_OF_ADDRESS; sent += 50)
@@ -122,7 +122,7 @@ describe("S56 an address", () => {
   }
   const networkOf = (customer: string, n: number) => `2001:db8:${customer}:${(n % 65_536).toString(16)}::1`;
 
-  test("of IPv6 counts with all networks of its /48 too, which may fail ten times as often as one", () => {
+  test("of IPv6 also counts by its /48, with ten times the limit", () => {
     for (let n = 0; n < FAILURES_OF_CUSTOMER; n++) fail(networkOf("48", n));
     expect(() => fail(networkOf("48", 60_000))).toThrow("too many failed requests");
     fail(networkOf("49", 0));
@@ -139,7 +139,7 @@ describe("S56 an address", () => {
   });
 });
 
-test("S56 successful requests never count, however many", async () => {
+test("S56 successful requests never count", async () => {
   world.sendFrom("192.0.2.8");
   const at = await signIn(world, { isRefreshAllowed: true });
   let token = at.tokens.refresh_token;
@@ -151,7 +151,7 @@ test("S56 successful requests never count, however many", async () => {
 });
 
 test.each([true, false])(
-  "S56 made-up codes at a site's callback do not stop its users from signing in (confidential: %s)",
+  "S56 made-up codes at a site's callback do not stop its sign-ins (confidential: %s)",
   async (isConfidential) => {
     world.sendFrom(`192.0.2.9 ${isConfidential}`);
     const at = await signIn(world, { isConfidential, isRefreshAllowed: true });

@@ -7,26 +7,26 @@ import { ProtocolError } from "./protocol-request.ts";
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
 export const FAILURES_OF_ADDRESS = 600;
-/** A provider may assign a /48 with all of its networks to one customer. */
+/** A provider may give a whole /48 to one customer. */
 export const FAILURES_OF_CUSTOMER = 10 * FAILURES_OF_ADDRESS;
 export const ENTRIES_MAX = 50_000;
 
 type Entry = { count: number; resetAt: number };
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
-/** The addresses with a client that has succeeded there. The oldest come first. */
+/** Addresses with a client that has succeeded there, the oldest first. */
 const known = new Set<string>();
 
 /**
- * Refuses the request if its address has failed too often, and counts a failure of the request later. If a client has succeeded
- * at this address, only its own failures count, because sites of different owners may share an address.
+ * Refuses the request if its address has failed too often. If the client has succeeded at this address before, only its own
+ * failures count, because sites of different owners may share an address.
  */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const client = `${network} ${clientId.slice(0, 200)}`;
   const limits = new Map([
     [customer, FAILURES_OF_CUSTOMER],
-    // For IPv4 both keys are the same, and this lower limit replaces the first one.
+    // For IPv4 both keys are equal, and this lower limit applies.
     [network, FAILURES_OF_ADDRESS],
     [client, FAILURES_OF_CLIENT],
   ]);
@@ -48,7 +48,6 @@ export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }
 
-/** Remembers that the response's client has authenticated, or got a token, at this address. */
 export function rememberSuccess(res: ServerResponse): void {
   const client = keys.get(res)?.at(-1);
   if (client === undefined) return;
@@ -57,7 +56,6 @@ export function rememberSuccess(res: ServerResponse): void {
   if (known.size > ENTRIES_MAX) known.delete(known.values().next().value as string);
 }
 
-/** Whether the request's client has authenticated, or got a token, at this address before. */
 export const hasSucceeded = (res: ServerResponse): boolean => known.has(keys.get(res)?.at(-1) ?? "");
 
 function countOne(key: string, now: number): void {

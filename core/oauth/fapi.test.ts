@@ -88,7 +88,7 @@ const userinfo = async (at: Site, accessToken: string, key = at.key) =>
   readUserinfo(accessToken, await key.proof("GET", world.origin + USERINFO, accessToken));
 
 describe("a site with openid-client 6, private_key_jwt and DPoP", () => {
-  test.each(["ES256", "PS256", "Ed25519"])("%s: pushes, signs in, reads, refreshes, revokes", async (alg) => {
+  test.each(["ES256", "PS256", "Ed25519"])("%s pushes, signs in, reads, refreshes and revokes", async (alg) => {
     const at = await site(alg);
     const authentication = client.PrivateKeyJwt({ key: at.pair.privateKey as CryptoKey, kid: at.pair.kid });
     const config = await client.discovery(
@@ -167,7 +167,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
     expect((await push(at, {}, await proven(at, { claims: ahead }))).status).toBe(201);
   });
 
-  test("§5.4.1 are signed with PS256, ES256 or EdDSA: not with RS256, and not unsigned", async () => {
+  test("§5.4.1 are signed with PS256, ES256 or EdDSA", async () => {
     const at = await site("PS256");
     const unsigned = { iss: at.app.clientId, sub: at.app.clientId, aud: world.origin, jti: "x", iat: now(), exp: now() + 60 };
     for (const client_assertion of [await signedWithRs256(at), new UnsecuredJWT(unsigned).encode()]) {
@@ -182,7 +182,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       .toBe(201);
   });
 
-  test("are checked at the token endpoint too, where a refused assertion does not consume the code", async () => {
+  test("that are refused at the token endpoint do not consume the code", async () => {
     const [at, other] = [await site("PS256"), await site()];
     const code = redemption(await codeOf(at));
     for (const credentials of [
@@ -235,7 +235,7 @@ describe("§5.3.2.2 authorization requests", () => {
     expect([refused.status, refused.body.error]).toEqual([400, error]);
   });
 
-  test("without state or nonce, and with a state of a thousand characters, are answered with 303 and the issuer", async () => {
+  test("without state, or with a state of a thousand characters, are answered with 303 and the issuer", async () => {
     const at = await site();
     for (const state of [undefined, "s".repeat(1_000)]) {
       const { body } = await push(at, { state });
@@ -252,7 +252,7 @@ describe("§5.3.2.2 authorization requests", () => {
     }
   });
 
-  test("use only the pushed parameters: those beside the request_uri are ignored", async () => {
+  test("use only the pushed parameters", async () => {
     const at = await site();
     const inside = { state: "-._~".repeat(32), nonce: "n".repeat(384) };
     for (const { state, nonce } of [inside, { state: undefined, nonce: undefined }]) {
@@ -263,13 +263,13 @@ describe("§5.3.2.2 authorization requests", () => {
     }
   });
 
-  test("that the user denies are answered with state, issuer and the redirect URI's own query", async () => {
+  test("that the user denies are answered with state and issuer", async () => {
     const { answered } = await arrive(await site(), { redirect_uri: WITH_QUERY }, {}, { decision: "deny" });
     const own = { dummy1: "lorem", dummy2: "ipsum" };
     expect(answered).toMatchObject({ ...own, error: "access_denied", state: "a state", iss: world.origin });
   });
 
-  test("may be opened again by their request_uri until they are answered", async () => {
+  test("may be opened again until they are answered", async () => {
     const prepared = await site();
     const at = { ...prepared, browser: world.browser() };
     const request = { client_id: at.app.clientId, request_uri: (await push(at)).body.request_uri };
@@ -292,7 +292,7 @@ describe("§5.3.2.2 authorization requests", () => {
 });
 
 describe("the token endpoint", () => {
-  test("gives nothing without a proof, by code or by refresh", async () => {
+  test("gives no token without a proof", async () => {
     const at = await site();
     const code = redemption(await codeOf(at));
     const without = await token(at, code, "");
@@ -302,7 +302,7 @@ describe("the token endpoint", () => {
     expect([refresh.status, refresh.body.error]).toEqual([400, "invalid_request"]);
   });
 
-  test("redeems a code once; a second use ends its tokens", async () => {
+  test("ends the tokens of a code at its second use", async () => {
     const at = await site();
     const code = redemption(await codeOf(at));
     const { body } = await token(at, code);
@@ -312,7 +312,7 @@ describe("the token endpoint", () => {
     expect((await userinfo(at, body.access_token)).status).toBe(401);
   });
 
-  test("redeems a code only for its client, with its verifier, and with the key of its request", async () => {
+  test("redeems a code only for its client, with its verifier and its key", async () => {
     const [at, other] = [await site(), await site()];
     const foreign = await token(other, redemption(await codeOf(at)));
     const { code } = await codeOf(at);
@@ -324,7 +324,7 @@ describe("the token endpoint", () => {
     expect((await token(at, redemption(await codeOf(at, { dpop_jkt: at.key.thumbprint })))).status).toBe(200);
   });
 
-  test("refreshes only for the token's client, which may use a new key", async () => {
+  test("refreshes a token only for its client, which may use a new key", async () => {
     const [at, other] = [await site(), await site()];
     const { body } = await token(at, redemption(await codeOf(at, { max_age: "3600" })));
     const form = { grant_type: "refresh_token", refresh_token: body.refresh_token };
@@ -350,7 +350,7 @@ describe("the token endpoint", () => {
     expect([refused.status, refused.body.error]).toEqual([400, "unauthorized_client"]);
   });
 
-  test("accepts proofs whose clock is up to a minute ahead, and refuses proofs signed with RSA", async () => {
+  test("accepts proofs from up to a minute ahead, and refuses proofs with RSA", async () => {
     const at = await site();
     const code = redemption(await codeOf(at));
     const ahead = (seconds: number) =>
@@ -374,7 +374,7 @@ test("§5.3.4 a token is accepted only in the header, with its proof", async () 
   expect((await userinfo(at, body.access_token)).status).toBe(200);
 });
 
-test("proofs at userinfo and for pushed requests: valid variants are accepted, invalid ones refused", async () => {
+test("userinfo and pushed requests accept valid variants of proofs", async () => {
   const at = await site();
   const { access_token } = (await token(at, redemption(await codeOf(at)))).body;
   const url = world.origin + USERINFO;

@@ -37,7 +37,6 @@ import { handleRegistration } from "./registration/handle-registration.ts";
 import { resourceMetadata } from "./resources/resource-servers.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
-/** @param clientAddress the IP address to which rate limits apply */
 export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   return withRequestRows(() => answer(req, res, clientAddress));
 }
@@ -118,7 +117,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const body = isPage
     ? errorPage({ error: error.error, description: error.message, isSignOut: isSignOutEndpoint(path) })
     : JSON.stringify({ error: error.error, error_description: printable(error.message) });
-  // The rest of an oversized body is not read, so the connection cannot be used again.
+  // The rest of an oversized body stays unread, so the connection cannot be used again.
   if (error.status === 413) res.setHeader("Connection", "close");
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
@@ -134,7 +133,6 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.end(body);
 }
 
-/** An endpoint that this service answers without the engine (see S53). */
 type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 function findOwnEndpoint(path: string): OwnEndpoint | undefined {

@@ -27,7 +27,7 @@ async function site(authentication: "basic" | "post" | "none") {
 }
 
 describe.each(["basic", "post", "none"] as const)("openid-client 6, client authentication %s", (authentication) => {
-  test("signs a user in, refreshes, reads userinfo, signs out", async () => {
+  test("signs a user in, refreshes, reads userinfo and signs out", async () => {
     const { config, app, person, browser, session } = await site(authentication);
     expect(config.serverMetadata()).toMatchObject({ issuer: world.origin });
     expect(config.serverMetadata().supportsPKCE()).toBe(true);
@@ -96,7 +96,7 @@ describe.each(["basic", "post", "none"] as const)("openid-client 6, client authe
   });
 });
 
-test("openid-client 6 reports a denial, with its state and issuer checked", async () => {
+test("openid-client 6 reports a denial after checking state and issuer", async () => {
   const { config, browser, session } = await site("basic");
   const pkceCodeVerifier = client.randomPKCECodeVerifier();
   const url = client.buildAuthorizationUrl(config, {

@@ -17,8 +17,8 @@ async function leave({ isReadBefore }: { isReadBefore: boolean }): Promise<unkno
   return reading ?? readJsonObject(req).catch((error: unknown) => error);
 }
 
-describe("S51 a request that is cut off", () => {
-  test.each([true, false])("fails with 400, as the client's error (while its body is read: %s)", async (isReadBefore) => {
+describe("S51 a request whose connection breaks", () => {
+  test.each([true, false])("fails with 400 (while its body is read: %s)", async (isReadBefore) => {
     const error = await leave({ isReadBefore });
     expect(error).toBeInstanceOf(ProtocolError);
     expect(error).toMatchObject({ status: 400 });

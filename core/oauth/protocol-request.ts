@@ -5,9 +5,7 @@ import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { joinOrgIds } from "./authorization/org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
-/** Refuses requests that could only end in a server error (S51). */
-
-/** Becomes an RFC 6749 body, or a page if a user is waiting. */
+/** Becomes an RFC 6749 body for a program, and a page for a user. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -31,7 +29,7 @@ const BODY_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
-/** These endpoints take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
+/** These endpoints accept JSON besides forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
 /** See S37. */
@@ -80,7 +78,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       received += chunk.length;
       chunks.push(chunk);
       if (received <= BODY_MAX_BYTES) return;
-      // The connection stays open, so that the response reaches the client.
+      // The connection stays open for the response.
       req.off("data", take).pause();
       reject(tooLarge());
     };
@@ -104,7 +102,6 @@ export async function readJsonObject(req: IncomingMessage): Promise<Record<strin
   return value as Record<string, unknown>;
 }
 
-/** Reads a form and, where documented, a flat JSON object of strings. */
 export async function readForm(req: IncomingMessage, path: string): Promise<URLSearchParams> {
   const contentType = mediaType(req);
   const body = await readBody(req);
@@ -147,7 +144,6 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The engine reads the body as a stream, so the form becomes a stream again. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });
@@ -170,8 +166,8 @@ export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingM
 }
 
 /**
- * Both methods mean the same (OIDC Core §3.1.2.1, RP-Initiated Logout §2). For a POST, the engine would need cookies that every
- * site may send along.
+ * Both methods mean the same (OIDC Core §3.1.2.1, RP-Initiated Logout §2). For a POST, the engine would need cookies with
+ * SameSite=None, which any site could make the browser send.
  */
 export function asGet(req: IncomingMessage, path: string, form: URLSearchParams): IncomingMessage {
   const url = `${path}?${form}`;

@@ -10,7 +10,7 @@ export const protocolRoutes = {
   introspection: "/oauth/introspect",
   end_session: "/oauth/logout",
   device_authorization: "/oauth/device",
-  /** The page belongs to this service, not to the engine (docs/decisions/025). */
+  /** This service's own page (docs/decisions/025). */
   code_verification: "/device",
   pushed_authorization_request: "/oauth/par",
 } as const;
@@ -39,7 +39,7 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // A user who opens the endpoint is redirected to the page (docs/specification/oauth.md#endpoints).
+  // A browser that opens the endpoint is redirected to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],
@@ -50,7 +50,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/** Other spellings of a path are unknown, because they could bypass checks. */
+/** Other spellings of a path could bypass checks, so they are unknown. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
@@ -65,10 +65,9 @@ const clientEndpoints: ReadonlySet<string> = new Set([
   protocolRoutes.pushed_authorization_request,
 ]);
 
-/** Failures at these endpoints are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
-/** These endpoints respond with pages, which no other site may read (S53). */
+/** The responses are pages, which other sites must not read (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
 
 export const isSignOutEndpoint = (path: string): boolean => path.startsWith(protocolRoutes.end_session);
@@ -76,10 +75,8 @@ export const isSignOutEndpoint = (path: string): boolean => path.startsWith(prot
 /** RFC 8414, OpenID Connect Discovery. */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
-/** These documents are the same for everyone, so they can be cached. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** At these endpoints, a posted form means the same as parameters in the URL. */
 export const acceptsGetAndPost = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
 

@@ -14,7 +14,7 @@ import { clientExtension, findClientSecret } from "./clients/client-extension.ts
 import { queueLogoutNotices } from "./logout/queue-logout-notices.ts";
 import { verifyRetiredHint } from "./signing-keys.ts";
 
-/** Only this file changes the engine's classes. A test fails if the engine no longer calls a changed method. */
+/** Only this file changes the engine's classes. A test fails if the engine stops calling a changed method. */
 type ClientPrototype = {
   redirectUris: string[];
   postLogoutRedirectUris?: string[];
@@ -57,7 +57,7 @@ type Internals = {
   ReplayDetection: ReplayDetectionClass;
 };
 
-/** Keys at a `jwks_uri` are fetched when they are first needed. */
+/** Fetches the keys of a `jwks_uri` at their first use. */
 type ClientKeyStore = {
   /** False once keys from a `jwks_uri` are stale (clients/fetch-client-keys.ts). */
   fresh(): boolean;
@@ -75,7 +75,7 @@ export function closeEngineGaps(provider: Provider): void {
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
-  // S4, S5: the engine would decide by the application type.
+  // S4, S5: otherwise the engine would decide by the application type.
   Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
     return isRedirectUriAllowed(this.redirectUris, value, context);
   };
@@ -84,19 +84,19 @@ export function closeEngineGaps(provider: Provider): void {
   };
   Client.Schema.prototype.redirectUris = () => undefined;
 
-  // S41: the engine compares plain secrets, but here they are hashed, and during a rotation there are two.
+  // S41: the engine compares plain secrets. Here they are hashed, and there are two during a rotation.
   Client.prototype.compareClientSecret = function compareClientSecret(presented) {
     const secret = findClientSecret(clientExtension(this).secrets, presented);
     if (secret) countSecretUse(secret.id);
     return secret !== undefined;
   };
 
-  // S109: the engine would send the notices at once, but the worker sends them and retries.
+  // S109: the engine would send notices at once. The worker sends them, and retries.
   Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
 
-  // S108: an ID token that is sent as a hint may be older than the current keys.
+  // S108: an ID token that is sent as a hint may be older than all current keys.
   const validate = IdToken.validate;
   IdToken.validate = async function validateHint(jwt, client) {
     try {
@@ -108,11 +108,10 @@ export function closeEngineGaps(provider: Provider): void {
     }
   };
 
-  // S86: a Grant remembers the redirect URI to which its code was sent (load-existing-grant.ts).
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: the API as the audience only limits the token, so users are not asked a second time.
+  // S54: the API as an audience only limits the token, so it needs no consent of its own.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };
@@ -120,10 +119,10 @@ export function closeEngineGaps(provider: Provider): void {
     return this.getRejectedOIDCScope();
   };
 
-  // RFC 9449 §11.1, RFC 7523 §3: the engine reads first and then writes, so it would accept two simultaneous uses.
+  // RFC 9449 §11.1, RFC 7523 §3: the engine reads before it writes, so it would accept two simultaneous uses.
   ReplayDetection.unique = isFirstUseInRequest;
 
-  // S55: secret scanners recognize the tokens by their prefix.
+  // S55: secret scanners recognize a token by its prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
   addPrefix(DeviceCode.prototype, tokenPrefix("DeviceCode"));
   // S47: a used refresh token is recognized without its row.

@@ -8,7 +8,7 @@ import { registerTokenExchange } from "./exchange/exchange-token.ts";
 import { closeEngineGaps } from "./provider-internals.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
-/** Only the server's module instance creates engines, because a Next bundle has its own request-rows.ts (ARCHITECTURE.md). */
+/** Only the server's module instance creates engines: a Next bundle has a request-rows.ts of its own (ARCHITECTURE.md). */
 type State = {
   build: () => Promise<Provider>;
   current?: Promise<Provider>;
@@ -18,13 +18,13 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// In tests, the engine of one file must never use the state of the next.
+// Each test file needs its own engine.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
 export function currentProvider(): Promise<Provider> {
   state.current ??= state.build().catch((error) => {
-    // A failed database connection must not be cached as the result.
+    // A failure, such as a lost database connection, is not cached.
     state.current = undefined;
     throw error;
   });
@@ -32,10 +32,10 @@ export function currentProvider(): Promise<Provider> {
 }
 
 async function build(): Promise<Provider> {
-  // The process first listens and then reads, so that no change in between is missed.
+  // Listens before it reads, so that no change in between is missed.
   await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
-  // `pinHost` has set Host and X-Forwarded-* from ORIGIN (S110).
+  // `pinHost` derives Host and X-Forwarded-* from ORIGIN (S110).
   provider.proxy = true;
   closeEngineGaps(provider);
   registerTokenExchange(provider);
@@ -44,7 +44,6 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** If several replacements run at once, the last one wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;
@@ -73,6 +72,5 @@ async function replaceAtNextChange(): Promise<void> {
   const change = await nextKeyChange();
   clearTimeout(state.timer);
   if (!change) return;
-  // A timer's delay is a 32-bit number of milliseconds.
   state.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1)).unref();
 }

@@ -1,6 +1,6 @@
 import { type Scope, scopes } from "@keyhook/sdk";
 
-/** OIDC Core §11. This scope grants no access itself. */
+/** OIDC Core §11. Grants no access by itself. */
 export const OFFLINE_ACCESS = "offline_access";
 
 export const requiredScopes: readonly Scope[] = ["openid", "profile"];

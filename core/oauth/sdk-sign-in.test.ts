@@ -64,7 +64,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
   const options = { isConfidential, scopes: ["openid", "profile", "email", "read-repos"] as const };
   const prepared = () => prepare(world, { ...options, scopes: [...options.scopes] });
 
-  test("signs a person in, reads their claims, refreshes, and signs out", async () => {
+  test("signs a user in, reads claims, refreshes and signs out", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at, { scope: ["openid", "email", "offline_access"] });
     const signedIn = await finish(at, login, callback);
@@ -104,7 +104,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     expect(await refusal(finish(at, login, callback))).toMatchObject({ code: "invalid_grant", status: 400 });
   });
 
-  test("accepts no response that was not meant for this login", async () => {
+  test("refuses a response that belongs to another login", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at);
     const other = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI });
@@ -134,19 +134,19 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     ).toMatchObject({
       code: "state_mismatch",
     });
-    // A code injected into another login, which has another verifier (RFC 9700 §4.5).
+    // Another login has another verifier, so an injected code is refused (RFC 9700 §4.5).
     const injected = changed((all) => all.set("state", other.state));
     expect(await refusal(finish(at, other, injected))).toMatchObject({ code: "invalid_grant" });
   });
 
-  test("does not accept a code that was requested with another nonce", async () => {
+  test("refuses a code that was requested with another nonce", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at);
     expect(await refusal(finish(at, { ...login, nonce: "another" }, callback))).toMatchObject({ code: "invalid_id_token" });
   });
 });
 
-test("a denial is reported in words, once it is known to be a response to this login", async () => {
+test("a denial is reported only if the response belongs to this login", async () => {
   const at = await prepare(world);
   const login = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI });
   const callback = (await world.follow(at.browser, login.url, at.session, { decision: "deny" })) as URL;
@@ -157,7 +157,7 @@ test("a denial is reported in words, once it is known to be a response to this l
   expect(await refusal(finish(at, { ...login, state: "another" }, callback))).toMatchObject({ code: "state_mismatch" });
 });
 
-test("a login requests organizations and any other given parameters", async () => {
+test("a login can request organizations and other parameters", async () => {
   const at = await prepare(world, { scopes: ["openid", "profile", "read-repos"] });
   const [first, second] = [
     await world.organization(`org-${newId()}`, { [at.person.id]: "admin" }),
@@ -178,7 +178,7 @@ test("a login requests organizations and any other given parameters", async () =
 });
 
 describe("an ID token", () => {
-  test("is accepted only if it was signed by the service, for this app and this sign-in", async () => {
+  test("is accepted only from the service, for this app and this sign-in", async () => {
     const at = await prepare(world);
     const { login, callback } = await begin(at);
     const { idToken = "", accessToken, claims } = await finish(at, login, callback);
@@ -277,7 +277,7 @@ describe("an ID token", () => {
   }
 });
 
-test("an ID token in a response of the token endpoint is checked, and no error contains a token", async () => {
+test("an ID token from the token endpoint is checked, and errors contain no token", async () => {
   const at = await prepare(world);
   const { login, callback } = await begin(at, { scope: "openid offline_access" });
   const { refreshToken = "", idToken = "", accessToken } = await finish(at, login, callback);
@@ -304,7 +304,7 @@ test("an ID token in a response of the token endpoint is checked, and no error c
   }
 });
 
-test("a wrong clock loses no token: once the response has arrived, the old refresh token is used up", async () => {
+test("a wrong clock does not lose the new tokens", async () => {
   const at = await prepare(world);
   const { login, callback } = await begin(at, { scope: "openid offline_access" });
   const { refreshToken = "" } = await finish(at, login, callback);
@@ -318,7 +318,7 @@ test("a wrong clock loses no token: once the response has arrived, the old refre
   expect(Date.parse(fresh.expiresAt ?? "")).toBeGreaterThan(Date.now());
 });
 
-test("a service that is reached by HTTPS cannot make the SDK send a secret without it", async () => {
+test("the SDK sends no secret to an https service by plain http", async () => {
   const baseUrl = "https://half.example.test";
   const serve = vi.fn<typeof fetch>(async () =>
     Response.json({
@@ -333,7 +333,7 @@ test("a service that is reached by HTTPS cannot make the SDK send a secret witho
   expect(serve).toHaveBeenCalledTimes(1);
 });
 
-test("a login uses PKCE with S256 (RFC 7636 §4.2), and no two logins share a secret", async () => {
+test("a login uses PKCE with S256 (RFC 7636 §4.2) and secrets of its own", async () => {
   const at = await prepare(world);
   const logins = [await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI })];
   logins.push(await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI }));
@@ -351,7 +351,7 @@ test("a login uses PKCE with S256 (RFC 7636 §4.2), and no two logins share a se
 });
 
 describe("discovery", () => {
-  test("is requested once, and not cached if it failed", async () => {
+  test("is requested once, and again after a failure", async () => {
     const baseUrl = "https://kept.example.test";
     const answers = [
       () => Response.json({ error: "away" }, { status: 500 }),
@@ -392,7 +392,7 @@ describe("a device", () => {
     return { at, signedIn, waits, polls };
   }
 
-  test.each([true, false])("signs a person in; app with a secret: %s", async (isConfidential) => {
+  test.each([true, false])("signs a user in; app with a secret: %s", async (isConfidential) => {
     const { at, signedIn, waits } = await device((code, { session }) => allowDevice(session, code), {}, isConfidential);
     const tokens = await signedIn;
     expect(tokens.claims).toMatchObject({ sub: at.person.id, email: at.person.email, aud: at.app.clientId });
@@ -400,7 +400,7 @@ describe("a device", () => {
     expect((await refreshTokens({ ...appOf(at), refreshToken: tokens.refreshToken ?? "" })).accessToken).toBeTruthy();
   });
 
-  test("shows its code, and polls at the required interval", async () => {
+  test("shows its code and polls at the required interval", async () => {
     let shown: unknown;
     const at = await prepareDevice(world);
     const told: DevicePoll[] = [];
@@ -433,7 +433,7 @@ describe("a device", () => {
     expect(paced).toEqual([5, 5, 10]);
   });
 
-  test("gets an error for a denial, for the expiry and for an unknown client", async () => {
+  test("gets an error for a denial, an expired code and an unknown client", async () => {
     const denied = await device((code, { session }) => denyDevice(session, code, noOrigin));
     expect(await refusal(denied.signedIn)).toMatchObject({
       code: "access_denied",
@@ -451,7 +451,7 @@ describe("a device", () => {
     expect(await refusal(nobody.signedIn)).toMatchObject({ code: "invalid_client" });
   });
 
-  test("waits ever longer for a service that is down, but not past the code's expiry", async () => {
+  test("waits ever longer while the service is down, until the code expires", async () => {
     let polls = 0;
     const away: typeof fetch = (input, init) => {
       if (!String(input).endsWith("/oauth/token")) return fetch(input, init);
@@ -475,7 +475,7 @@ describe("a device", () => {
     vi.restoreAllMocks();
   });
 
-  test("polls no more often than the service requires while it is down, even if that is rarely", async () => {
+  test("keeps the required interval while the service is down", async () => {
     let polls = 0;
     const away: typeof fetch = async (input, init) => {
       if (String(input).endsWith("/oauth/token") && ++polls <= 2) throw new TypeError("fetch failed");
@@ -563,7 +563,7 @@ describe("tokens that are kept", () => {
     expect(requests()).toBe(2);
   });
 
-  test("are shared by two processes with a lock, and by two without one", async () => {
+  test("are shared by two processes, with or without a lock", async () => {
     const { kept, keep, end, requests } = await signedIn();
     end();
     let turn = Promise.resolve<unknown>(undefined);
@@ -580,7 +580,7 @@ describe("tokens that are kept", () => {
     expect(requests()).toBe(2);
   });
 
-  test("are used until they expire while the service is down, and then the error is reported", async () => {
+  test("are used until they expire while the service is down", async () => {
     const { kept, keep, tokens, end } = await signedIn();
     kept.tokens = { ...tokens, expiresAt: new Date(Date.now() + 30_000).toISOString() };
     const fetchNothing: typeof fetch = (input, init) =>
@@ -601,7 +601,7 @@ describe("tokens that are kept", () => {
 });
 
 describe("an exchange", () => {
-  test("gives a token of a member by their e-mail address", async () => {
+  test("gives an app a token of a member by their email address", async () => {
     const at = await prepareExchange(world, { scopes: ["openid", "profile", "read-repos"] });
     const app = { baseUrl: world.origin, clientId: at.app.clientId, clientSecret: at.app.secret ?? "" };
     const tokens = await exchangeToken({ ...app, email: at.writer.email, scope: ["openid", "read-repos"] });

@@ -39,7 +39,7 @@ async function letPass(seconds: number) {
 const soon = { interval: 20 };
 
 describe("S107 the published keys", () => {
-  test("are public parts only, each with a kid of its own, one for each algorithm", async () => {
+  test("contain no private parts, and have one key for each algorithm", async () => {
     const response = await fetch(`${world.origin}/oauth/jwks`);
     expect(response.headers.get("content-type")).toMatch(/^application\/jwk-set\+json\b/);
     expect(response.headers.get("cache-control")).toBe("public, max-age=300");
@@ -53,7 +53,7 @@ describe("S107 the published keys", () => {
     }
   });
 
-  test("have private parts that are stored sealed", async () => {
+  test("have private parts that are stored encrypted", async () => {
     const secrets = (await loadSigningKeys()).map(({ d }) => String(d));
     const { rows } = await pool().query<{ text: string; bytes: Buffer }>(
       "SELECT row_to_json(k)::text AS text, private_jwk AS bytes FROM signing_key k",
@@ -79,7 +79,7 @@ describe("S107 the published keys", () => {
 });
 
 describe("ID tokens", () => {
-  test("are signed with RS256, or ES256 if the app requests it; an independent client verifies both", async () => {
+  test("are signed with RS256, or with ES256 if the app requests this", async () => {
     const [rs, es] = [await prepare(world), await prepare(world)];
     await db().oAuthApp.update({ where: { id: es.app.id }, data: { idTokenAlg: "ES256" } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [es.app.clientId]);
@@ -99,8 +99,8 @@ describe("ID tokens", () => {
   });
 });
 
-describe("S107 rotation, without a restart", () => {
-  test("publishes the new keys first, then signs with them, then withdraws the old ones; every ID token can be verified throughout", async () => {
+describe("S107 a rotation without a restart", () => {
+  test("publishes new keys first, signs with them, and then withdraws the old ones", async () => {
     const at = await prepare(world);
     const before = await readKeys();
     const oldToken = await idToken(at);
@@ -129,7 +129,7 @@ describe("S107 rotation, without a restart", () => {
     expect(isSignedBy(await readKeys(), newToken)).toBe(true);
   });
 
-  test("takes effect at its time, without another notification", async () => {
+  test("takes effect at its time without another notification", async () => {
     const at = await prepare(world);
     const { kids } = await rotateSigningKeys();
     await expect.poll(async () => kidsOf(await readKeys()), soon).toEqual(expect.arrayContaining(kids));
@@ -139,7 +139,7 @@ describe("S107 rotation, without a restart", () => {
     await expect.poll(async () => kids.includes(header(await idToken(at)).kid), { interval: 100 }).toBe(true);
   });
 
-  test("at once, after a leak: the old keys sign nothing and are no longer published", async () => {
+  test("after a leak withdraws the old keys at once", async () => {
     const at = await prepare(world);
     const leaked = await idToken(at);
     await rotateSigningKeys();
@@ -149,7 +149,7 @@ describe("S107 rotation, without a restart", () => {
     expect(isSignedBy(await readKeys(), leaked)).toBe(false);
   });
 
-  test("interrupts no request: sign-ins during a rotation succeed", async () => {
+  test("interrupts no sign-in", async () => {
     const at = await signIn(world);
     const signIns = Array.from({ length: 12 }, async (_, index) => {
       if (index === 4) await rotateSigningKeys({ isImmediate: true });
@@ -160,7 +160,7 @@ describe("S107 rotation, without a restart", () => {
     for (const { tokens } of await Promise.all(signIns)) expect((await world.userinfo(tokens.access_token)).status).toBe(200);
   });
 
-  test("S116 is in the audit log, with the new keys' ids", async () => {
+  test("S116 writes an entry with the IDs of the new keys", async () => {
     const { kids } = await rotateSigningKeys();
     const [event] = await db().auditEvent.findMany({
       where: { type: "signing_key.rotate" },

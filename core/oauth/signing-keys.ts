@@ -8,20 +8,19 @@ import { seal, unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 
-/** A key is published before it signs, and until its last ID token has expired (S107). */
+/** A key is published before its first signature, and until its last ID token has expired (S107). */
 const algorithms = ["RS256", "ES256"] as const;
 type Algorithm = (typeof algorithms)[number];
 
 const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
-/** How long relying parties may cache the key set, according to its response. */
+/** How long relying parties may cache the key set. */
 export const KEYS_CACHED_SECONDS = 5 * 60;
-/** Longer than the cache time, for relying parties that cache the key set for longer than allowed. */
+/** Longer than the cache time, because some relying parties cache for longer than allowed. */
 export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
-/** An ID token lives for an hour. The rest is a margin for clocks. */
+/** An ID token lives for an hour. The other hour is a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
-/** Lists the active key of each algorithm first. */
 export async function loadSigningKeys(): Promise<JWK[]> {
   const rows = await db().$transaction(async (tx) => {
     const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
@@ -32,7 +31,6 @@ export async function loadSigningKeys(): Promise<JWK[]> {
     return published();
   });
   const now = Date.now();
-  // Keys that are not active yet come last.
   const rank = (activeAt: Date): number => (activeAt.getTime() <= now ? now - activeAt.getTime() : Number.MAX_SAFE_INTEGER);
   rows.sort((a, b) => rank(a.activeAt) - rank(b.activeAt));
   return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
@@ -45,7 +43,7 @@ export async function nextKeyChange(): Promise<Date | undefined> {
   return moments.sort((a, b) => a.getTime() - b.getTime())[0];
 }
 
-/** @param isImmediate true for a leaked key, with which anybody could sign in as any user */
+/** @param isImmediate true after a leak, because a thief could sign in as any user */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
   by: { actor?: Actor; from?: RequestOrigin } = {},
@@ -93,7 +91,7 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
   return kid;
 }
 
-/** `next`: does not sign yet. `retiring`: no longer signs, but is published. `retired`: does neither. */
+/** `next` does not sign yet. `retiring` no longer signs, but is still published. `retired` is neither. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {
@@ -115,7 +113,7 @@ export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]>
     select: { kid: true, alg: true, createdAt: true, activeAt: true, retiredAt: true },
   });
   const now = new Date();
-  // A key signs until the next key becomes active, although its `retiredAt` is already set.
+  // A key signs until the next one becomes active, although its `retiredAt` is already set.
   const signs = (alg: string) =>
     rows
       .filter((row) => row.alg === alg && row.activeAt <= now && (row.retiredAt === null || row.retiredAt > now))
@@ -134,7 +132,6 @@ function stateOf(
   return isSigning ? "signing" : "retiring";
 }
 
-/** @param isImmediate true after a leak, as in `rotateSigningKeys` */
 export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
   return rotateSigningKeys({ isImmediate }, { actor, from });
 }
@@ -142,7 +139,7 @@ export function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrig
 type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
 
 /**
- * Weeks after a rotation, an app may still send an old ID token as `id_token_hint` (S108).
+ * An app may send an ID token as `id_token_hint` weeks after a rotation (S108).
  * @returns undefined if the signature is invalid, or the key was withdrawn because it may have leaked
  */
 export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
@@ -157,7 +154,7 @@ export async function verifyRetiredHint(jwt: string, clientId: string): Promise<
   });
   if (!key || key.alg !== header.alg) return undefined;
   const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
-  // RFC 7518 §3.4: ES256 signatures are not in DER.
+  // RFC 7518 §3.4: an ES256 signature is not in DER.
   const options = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
   const isGenuine = verify("sha256", Buffer.from(`${head}.${body}`), options, Buffer.from(signature, "base64url"));
   return isGenuine ? { header, payload } : undefined;

@@ -6,7 +6,6 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, resume } from 
 import { type Prepared, prepare, refresh } from "./testing/sign-in.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** See S34. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -33,7 +32,7 @@ async function subjectOf(prepared: Prepared): Promise<unknown> {
   return claimsOf(tokens.id_token ?? "").sub;
 }
 
-test("S34 a planted engine session of another user does not sign anybody in as that user", async () => {
+test("S34 another user's engine session, planted in the browser, signs nobody in", async () => {
   const attacker = await prepare(world);
   await world.signInWith(attacker.app, attacker.session, attacker.browser);
   plant(attacker, at);
@@ -50,7 +49,7 @@ test("S34 an engine session without its site session is invalid", async () => {
   expect((await ask(at, { prompt: "none" })).answer.error).toBe("login_required");
 });
 
-test("S34 every sign-in renews the engine's session ID, and the old one is invalid", async () => {
+test("S34 every sign-in gives the engine's session a new ID", async () => {
   const before = cookieOf(at, engineCookie());
   const old = { ...at, browser: world.browser() };
   plant(at, old);
@@ -71,7 +70,7 @@ test("S34 every sign-in renews the engine's session ID, and the old one is inval
   expect(cookieOf(old, engineCookie())).not.toBe(before);
 });
 
-test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets that of the sign-in, even after a refresh; other apps get none", async () => {
+test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets the level of the sign-in", async () => {
   const visitor = await prepare(world, { isRefreshAllowed: true });
   const signIn = (parameters: Record<string, string>) =>
     world.signInWith(visitor.app, visitor.session, visitor.browser, parameters).then(({ tokens }) => tokens);
@@ -84,7 +83,7 @@ test("OIDC Core §3.1.2.1 an app that requests a level of authentication gets th
   expect(acrOf((await refresh(visitor, tokens.refresh_token ?? "")).body)).toBe("2");
 });
 
-test("S34 an answered question is aborted once another account is signed in, and no code is issued", async () => {
+test("S34 an answered question yields no code once another account has signed in", async () => {
   const question = await openQuestion(at, { prompt: "consent" });
   const url = await question.allow();
   await world.signIn(at.browser, await world.user(`b-${at.person.username}`.slice(0, 30)));
@@ -100,7 +99,7 @@ test("S34 an answered question is invalid once the user has signed out", async (
   expect(await resume(at, url)).toMatchObject({ status: 400, location: undefined });
 });
 
-test("S34 a sign-in that answered a request from a browser without a session is invalid once the user has signed out", async () => {
+test("S34 a sign-in for a request is invalid once the user has signed out", async () => {
   const answered = async () => {
     const anonymous = { ...at, browser: world.browser() };
     const step = await loginStep(anonymous, await ask(anonymous), at.session);
@@ -115,7 +114,7 @@ test("S34 a sign-in that answered a request from a browser without a session is 
   expect(await resume(ended.anonymous, ended.url)).toMatchObject({ status: 400, location: undefined });
 });
 
-test("a user who opens two apps at the same time, before any other, is signed in to both", async () => {
+test("a user who opens two apps at the same time is signed in to both", async () => {
   const fresh = await prepare(world);
   const second = await world.app(fresh.person);
   const both = [fresh, { ...fresh, app: second }];

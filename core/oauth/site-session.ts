@@ -19,7 +19,7 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/** S34: without this, `prompt=none` would fail for a signed-in user. */
+/** S34: otherwise `prompt=none` would fail for a signed-in user. */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;
@@ -28,7 +28,7 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const acr = acrOf(site);
   if (session.accountId === site.user.id && session.loginTs === loginTs && session.acr === acr) return;
   if (!("new" in session)) session.resetIdentifier();
-  // Two tabs get two engine sessions. With one uid, the browser can finish the interactions of both.
+  // Two tabs may have two engine sessions. With one uid, the browser can finish the interactions of both.
   if (!session.accountId) session.uid = site.id;
   session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site), acr });
 }
@@ -37,7 +37,7 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
 export async function findEngineSession(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Session", id);
   const ctx = Provider.ctx;
-  // Outside a protocol request, the page itself compares the accounts.
+  // Outside of a protocol request, the page compares the accounts itself.
   if (!payload || typeof payload.accountId !== "string" || !ctx) return payload;
   if ((await siteSessionOf(ctx))?.user.id !== payload.accountId) return undefined;
   return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
@@ -55,8 +55,8 @@ async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId 
 }
 
 /**
- * The engine session ends with its site session (docs/decisions/007, S109). An empty session is not stored, because it would be a
- * row for each request of a stranger (S143).
+ * The engine session ends with its site session (docs/decisions/007, S109). An empty session is not stored: each request of a
+ * stranger would add a row (S143).
  */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
@@ -71,7 +71,6 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
     `site session ${site.id}`,
   );
   if (!isOfSite) return;
-  // The site session may have ended during this request.
   await pool().query({
     name: "note-late-engine-session",
     text: `INSERT INTO site_session_end (site_session_id)

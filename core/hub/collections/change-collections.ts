@@ -29,7 +29,7 @@ export type NewCollection = {
   isPrivate?: boolean;
 };
 
-/** If the owner has a collection with this title, returns that one, so that a program can run again. */
+/** Returns an existing collection with this title, so that a program can run twice. */
 export async function createCollection(
   actor: Actor,
   input: NewCollection,
@@ -83,7 +83,6 @@ async function lockCollectionsOf(tx: Db, ownerId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`collections ${ownerId}`}, 0))`;
 }
 
-/** Properties that are absent stay unchanged. */
 type CollectionChanges = {
   title?: string;
   description?: string | null;
@@ -107,7 +106,7 @@ export async function updateCollection(
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
-  // Making a collection private is not counted, because only a counted change can make the collection public again (S144).
+  // Making a collection private is not counted (S144), because making it public again is.
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
   return inTransaction(async (tx) => {

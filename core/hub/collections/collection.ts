@@ -17,7 +17,7 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** The last part of the collection's URL. Only the ID at its end finds the collection. */
+  /** The last part of the collection's URL. The ID at its end finds the collection. */
   slug: string;
   description: string | null;
   theme: Theme;
@@ -31,7 +31,7 @@ export type Collection = {
 
 export type CollectionItem = {
   id: string;
-  /** Counts only items that the reader may see, because a gap would reveal hidden items. */
+  /** Counts only items that the reader may see: a gap would reveal hidden ones. */
   position: number;
   note: string | null;
   addedAt: Date;

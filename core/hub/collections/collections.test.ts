@@ -34,7 +34,7 @@ const token = (person: TestPerson, ...scopes: TokenHolder["scopes"]): TokenHolde
   clientId: "an-app",
 });
 
-test("a slug is the title in plain letters; the collection is found by the id after it", () => {
+test("the ID at the end of a slug finds the collection", () => {
   expect(slugOf("  Café & Mørk, Nr. 7! ")).toBe("cafe-m-rk-nr-7");
   expect(slugOf("木村 👩‍🚀")).toBe("collection");
   expect(slugOf("x".repeat(300))).toHaveLength(60);
@@ -44,7 +44,7 @@ test("a slug is the title in plain letters; the collection is found by the id af
 });
 
 describe("createCollection", () => {
-  test("S135 a member who is removed while their request waits creates nothing", async () => {
+  test("S135 refuses a member who is removed while the request waits", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
@@ -53,7 +53,7 @@ describe("createCollection", () => {
     expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
   });
 
-  test("an owner has one collection of a title, ignoring case, even if several are requested at once", async () => {
+  test("creates one collection for simultaneous requests with the same title", async () => {
     const ada = await signedInPerson();
     const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);
     const made = await Promise.all([make(), make(), make()]);
@@ -74,7 +74,7 @@ describe("createCollection", () => {
     await expect(someCollection(await signedInPerson(), input)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("S135 works under an organization for its contributors, but not for its readers or outsiders, and for tokens only with the scope", async () => {
+  test("S135 allows contributors of an organization, and refuses its readers", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { name } = await organizationOf(ada, [
       [bea, "contributor"],
@@ -109,7 +109,7 @@ describe("S136 visibility:", () => {
     expect(await findCollection(ada.actor, `any-words-${collection.id}`)).toMatchObject({ id: collection.id });
   });
 
-  test("repositories that a reader may not see leave no gap, are not counted, and do not lead to the collection in a search", async () => {
+  test("hidden repositories leave no gap and are not counted", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const collection = await someCollection(ada);
     const [open, hidden, last] = [
@@ -129,7 +129,7 @@ describe("S136 visibility:", () => {
     ]);
   });
 
-  test("only repositories that the user may read can be added", async () => {
+  test("a user can add only repositories that they may read", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const hidden = await someRepo(ada, { isPrivate: true });
     const collection = await someCollection(eve);
@@ -164,7 +164,7 @@ describe("items", () => {
     expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  test("S137 take one connection each while twenty requests add missing repositories, and each request gets a response", async () => {
+  test("S137 take one connection each while twenty requests add missing repositories", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada);
     const absent = { type: "model", owner: "nobody", name: "none" } as const;
@@ -172,7 +172,7 @@ describe("items", () => {
     expect(await outcomes(asked)).toEqual(Array(20).fill("not_found"));
   });
 
-  test("move among the visible ones; hidden ones keep their neighbors", async () => {
+  test("move among the visible ones, and hidden ones keep their neighbors", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { name } = await organizationOf(ada, [[bea, "write"]]);
     const collection = await someCollection(ada, { owner: name });
@@ -211,7 +211,7 @@ describe("items", () => {
     });
   });
 
-  test("are deleted with their repository, and repositories stay when the collection is deleted", async () => {
+  test("are deleted with their repository", async () => {
     const ada = await signedInPerson();
     const [collection, gone, stays] = [await someCollection(ada), await someRepo(ada), await someRepo(ada)];
     for (const repo of [gone, stays]) await put(ada, collection, repo);
@@ -224,7 +224,7 @@ describe("items", () => {
 });
 
 describe("updateCollection", () => {
-  test("changes only the given fields; a new title changes the URL, and the old URL still finds the collection", async () => {
+  test("changes only the given fields, and the old URL still finds the collection", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada, { description: "Of the sea", theme: "green" });
     const changed = await updateCollection(ada.actor, collection.id, { title: "Ebb and Flow" }, from);
@@ -253,7 +253,7 @@ describe("updateCollection", () => {
     expect(await titles()).toEqual(["b", "c", "a"]);
   });
 
-  test("S116 records changes of visibility in the organization's audit log", async () => {
+  test("S116 writes an entry for a change of visibility in the organization's log", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(ada);
     const { id } = await someCollection(ada, { owner: organization.name });
@@ -285,7 +285,7 @@ test("S138 lists are paged, and a search takes the input literally", async () =>
   expect((await listCollections(ada.actor, { owners: ["no-such-owner", "a\0b"] })).total).toBe(0);
 });
 
-test("S137 a page of a list has at most thirty collections, and all are counted", async () => {
+test("S137 a page of a list has at most thirty collections", async () => {
   const ada = await signedInPerson();
   const about = { ownerId: ada.id, ownerKind: "user", slug: "tides", title: "Tides" };
   await db().collection.createMany({ data: Array.from({ length: 35 }, () => ({ id: newId(), ...about })) });
@@ -295,7 +295,7 @@ test("S137 a page of a list has at most thirty collections, and all are counted"
   expect((await listCollections(anonymous, { ...search, page: 2 })).items).toHaveLength(5);
 });
 
-test("S137 a list shows the most recently changed collections, even if all of them are one account's", async () => {
+test("S137 a list shows the most recently changed collections, even if one account owns them all", async () => {
   const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
   const repo = await someRepo(ada);
   const [before, secret] = [await someCollection(ada, { title: "Before" }), await someCollection(ada, { isPrivate: true })];
@@ -323,7 +323,7 @@ test("S137 a list shows the most recently changed collections, even if all of th
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 thousands of private collections that contain a repository hide no public one", async () => {
+test("S137 thousands of private collections do not hide a public one", async () => {
   const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
   const repo = await someRepo(ada);
   const holders = async (actor: typeof anonymous | TestPerson["actor"]) => {
@@ -350,7 +350,7 @@ test("S137 thousands of private collections that contain a repository hide no pu
   await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });
 
-test("S137 an account changes collections at most a thousand times in an hour, and can still make one private, remove items and delete collections after that", async () => {
+test("S137 an account above 1,000 changes in an hour can still make collections private and delete them", async () => {
   const ada = await signedInPerson();
   const collection = await someCollection(ada);
   const repos = [await someRepo(ada), await someRepo(ada)];

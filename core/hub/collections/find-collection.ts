@@ -44,7 +44,7 @@ const sourceOf = (from: Prisma.Sql): Prisma.Sql => Prisma.sql`${from}
   LEFT JOIN "user" u ON c.owner_kind = 'user' AND u.id = c.owner_id
   LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
 
-/** Leaves out collections of disabled users. Checks no permissions. */
+/** Omits collections of disabled users. Checks no permissions. */
 export async function readCollections(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, from = ALL }: { tx?: Db; tail?: Prisma.Sql; from?: Prisma.Sql } = {},
@@ -66,7 +66,6 @@ export async function countCollections(where: Prisma.Sql, from = ALL, tx: Db = d
   return row?.count ?? 0;
 }
 
-/** The lock makes changes to the collection and its items wait for each other. */
 export async function lockCollection(tx: Db, id: string): Promise<Collection | undefined> {
   const [collection] = await readCollections(Prisma.sql`c.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF c` });
   return collection;

@@ -36,10 +36,9 @@ export async function addItem(actor: Actor, slug: string, { repo: name, note }: 
   });
 }
 
-/** Properties that are absent stay unchanged. */
 type ItemChanges = {
   note?: string | null;
-  /** Counts from 0, among the items that the actor may see. */
+  /** From 0, among the items that the actor may see. */
   position?: number;
 };
 

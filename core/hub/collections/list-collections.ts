@@ -22,7 +22,7 @@ type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
-/** Each listed collection counts its items with a permission check (S137). */
+/** Counting the items of a listed collection takes a permission check (S137). */
 const PAGE_MAX = 30;
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
@@ -47,7 +47,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
       : owners.length > 0
         ? latestOf(Prisma.join(conditions, " AND "))
         : latest(readable);
-  // With repeated letters, the time of LIKE would grow with the product of both lengths (S137).
+  // With repeated letters, LIKE would take time proportional to the product of both lengths (S137).
   const has = (column: Prisma.Sql) => Prisma.sql`strpos(lower(${column}), lower(${text})) > 0`;
   if (text) conditions.push(Prisma.sql`(${has(Prisma.sql`c.title`)} OR ${has(Prisma.sql`c.description`)})`);
   const where = Prisma.join(conditions, " AND ");
@@ -65,24 +65,24 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
 
-/** Fifty owners may have 50,000 collections (S137). */
+/** S137: fifty owners may have 50,000 collections. */
 const latestOf = (where: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`(SELECT c.* FROM collection c WHERE ${where} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) c`;
 
-/** One condition for all parts would read all collections instead of a range of an index (S137). */
+/** Each part reads a range of an index. One condition for all parts would read all collections (S137). */
 function latest(readable: ReadableOwners): Prisma.Sql {
   const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
     SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;
   const parts = [part(Prisma.sql`collection c WHERE NOT c.is_private`)];
   if (readable.isAll) parts.push(part(Prisma.sql`collection c WHERE c.is_private`));
   const owners = privateOwnersOf(readable);
-  // Without OFFSET, Postgres might search the private collections of all owners.
+  // With OFFSET, Postgres searches only the private collections of these owners.
   if (owners.length > 0)
     parts.push(part(Prisma.sql`(SELECT * FROM collection WHERE is_private AND owner_id = ANY(${owners}) OFFSET 0) c`));
   return Prisma.sql`(${Prisma.join(parts, " UNION ALL ")}) c`;
 }
 
-/** Without `private_of`, strangers' private collections would cost time here (S137). */
+/** `private_of` skips private collections of strangers, which would cost time here (S137). */
 function collectionsContaining(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
   const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));
   const owners = privateOwnersOf(readable);
@@ -103,7 +103,7 @@ async function ownerIds(handles: readonly string[]): Promise<string[]> {
   return found.flatMap((owner) => (owner ? [owner.id] : []));
 }
 
-/** The search finds no collection by a repository that the actor may not see (S136). */
+/** A search by a hidden repository must find no collection (S136). */
 async function readableRepoIds(actor: Actor, names: readonly RepoName[]): Promise<string[]> {
   const found = await Promise.all(
     names.map((name) =>

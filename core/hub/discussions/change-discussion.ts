@@ -17,7 +17,7 @@ export type ToChange = {
   discussion: DiscussionRow;
 };
 
-/** `change` must check the permission and record the event, and may run several times. */
+/** `change` checks the permission and records the event, and may run several times. */
 export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
   return inTransaction(async (tx) => {
     const repo = await findRepo(actor, name.repo, "repo.read", tx);
@@ -26,7 +26,7 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
   });
 }
 
-/** The author as an audit entry's subject, or null if their security log may no longer show the repository's name (S136). */
+/** The subject of an audit entry. Null if the author's security log may not show the repository's name (S136). */
 export async function subjectOf({ tx, repo }: ToChange, authorId: string | null): Promise<string | null> {
   if (authorId === null) return null;
   const author = await findDelegate({ createdById: authorId, delegationId: null, ownerKind: "user", ownerId: authorId }, tx);
@@ -64,7 +64,6 @@ const CONTRIBUTIONS = {
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
-/** No quota counts these bytes. */
 const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
 
 /** No quota counts the events that contributions create. */

@@ -29,7 +29,7 @@ async function opened() {
 }
 
 describe("S127 events of a stranger trigger other users' webhooks", () => {
-  test("only up to a part of the daily limit, however often the stranger closes, opens and renames", async () => {
+  test("are limited to a part of the daily limit", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "20" });
     const { ada, bea, repo, at } = await opened();
     const webhookId = await watchingWebhook({ kind: "user", id: ada.id }, [repo.id], { domains: ["repo", "discussion"] });
@@ -90,7 +90,7 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
     },
   ],
   ["a comment that closes the discussion", (bea, at, comment) => changeStatus(bea.actor, at, { status: "closed", comment })],
-])("S137 the text of %s counts towards what a user may write in a day", async (_, write) => {
+])("S137 the text of %s counts toward the user's daily limit", async (_, write) => {
   const { bea, at } = await opened();
   const key = throttleKey("discussion-text", bea.id);
   const most = 16 * 1024 * 1024;
@@ -101,7 +101,7 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
   await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
 });
 
-test("S137 a user changes discussions at most 5,000 times in 24 hours, and can still delete above that", async () => {
+test("S137 a user who has changed discussions 5,000 times in 24 hours can only delete", async () => {
   const { bea, at } = await opened();
   const comment = await addComment(bea.actor, at, { comment: "one" });
   const key = throttleKey("discussion-day", bea.id);
@@ -112,7 +112,7 @@ test("S137 a user changes discussions at most 5,000 times in 24 hours, and can s
   await deleteComment(bea.actor, at, comment.id, from);
 });
 
-test("S137 one user's pushes to pull requests show a limited number of commits a day; after that they are refused, not recorded without commits", async () => {
+test("S137 a push to a pull request is refused once the user has shown too many commits", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -131,7 +131,7 @@ test("S137 one user's pushes to pull requests show a limited number of commits a
   expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(third);
 });
 
-test("S137 a change of a pull request leaves a trace, even if another one reaches the limit at the same moment", async () => {
+test("S137 a change of a pull request leaves a trace, even if another change reaches the limit at the same moment", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -149,7 +149,7 @@ test("S137 a change of a pull request leaves a trace, even if another one reache
   expect(JSON.stringify(items.at(-1))).toContain(third);
 });
 
-test("S137 the check of the limit of shown commits waits for no transaction that counts commits", async () => {
+test("S137 checking the limit of shown commits does not wait for transactions that count commits", async () => {
   const [party, reset] = [newId(), new Date(Date.now() + 60_000)];
   const key = throttleKey("commits-shown", party);
   await db().throttle.create({ data: { key, count: 1, resetAt: reset } });
@@ -163,7 +163,7 @@ test("S137 the check of the limit of shown commits waits for no transaction that
   }
 });
 
-test("S137 commits that a user's app or a job shows do not count as those of the user, or of another user's jobs", async () => {
+test("S137 commits that an app or a job shows count for this app or job", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });

@@ -130,7 +130,6 @@ export async function reactToComment(
     await requireWriting(to);
     const comment = await findComment(tx, discussion, commentId);
     if (comment.isHidden) throw conflict("This comment is hidden and cannot get reactions.");
-    // The operator's command has no account to react with.
     const row = actorId && { commentId: comment.id, userId: actorId, reaction };
     if (row && input.isOn) await tx.commentReaction.createMany({ data: [row], skipDuplicates: true });
     else if (row) await tx.commentReaction.deleteMany({ where: row });

@@ -16,7 +16,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
   }
 }
 
-/** Lists the oldest first. If there are more than `limit`, only the latest are listed. */
+/** The latest `limit` commits, with the oldest first. */
 export async function listNewCommits(
   path: string,
   { sha, without, limit }: { sha: string; without: readonly (string | null)[]; limit: number },
@@ -32,7 +32,7 @@ export async function listNewCommits(
   });
 }
 
-/** Git walks from the branch, so that strangers who open pull requests cannot make the walk long (S137). */
+/** Walks from the branch: strangers who open pull requests cannot make this walk long (S137). */
 export async function addedCommits(
   path: string,
   { oldSha, newSha }: RefChange,

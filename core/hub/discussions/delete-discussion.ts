@@ -15,7 +15,7 @@ import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** The commits are deleted first, so that the caller can try again. */
+/** Deletes the commits first, so that the caller can retry. */
 export async function deleteDiscussion(
   actor: Actor,
   name: DiscussionName,
@@ -73,7 +73,6 @@ export async function deletePullRequestRef(
 async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
-  // If somebody pushes meanwhile, the next attempt also deletes the pushed commits.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;

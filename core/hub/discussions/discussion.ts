@@ -33,7 +33,7 @@ type EventBase = { id: string; authorId: string | null; author: Author; createdA
 
 export type Comment = EventBase & {
   type: "comment";
-  /** Markdown. Empty for every reader if the comment is hidden. */
+  /** Markdown. Empty if the comment is hidden. */
   content: string;
   isHidden: boolean;
   editCount: number;

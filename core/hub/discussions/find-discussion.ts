@@ -12,7 +12,7 @@ export type DiscussionName = { repo: RepoName; num: number };
 
 const NUM_MAX = 2 ** 31 - 1;
 
-/** @throws ServiceError `not_found` also if the actor may not see the repository (S136) */
+/** @throws ServiceError `not_found` if there is no such discussion or the actor may not see the repository (S136) */
 export async function findDiscussion(
   actor: Actor,
   { repo: name, num }: DiscussionName,
@@ -53,7 +53,7 @@ type DiscussionList = Page<Discussion> & {
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
-/** A search for a part of a title can use no index, so it looks only at this many of the newest discussions (S137). */
+/** A search for a part of a title uses no index, so it reads only the newest discussions (S137). */
 export const SEARCHED_MAX = 10_000;
 
 export async function listDiscussions(
@@ -108,7 +108,6 @@ const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 async function idOf(handle: string): Promise<string> {
   const isPossible = handle.length <= 100 && !handle.includes("\0") && handle.isWellFormed();
   const row = isPossible ? await db().handle.findUnique({ where: { handle: handle.toLowerCase() } }) : null;
-  // An empty ID matches no author.
   return row?.userId ?? "";
 }
 

@@ -8,16 +8,19 @@ import { insertEvents } from "./insert-events.ts";
 import { setStatus } from "./properties.ts";
 import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince } from "./read-ref-effects.ts";
 
-/** The transaction has the repository locked, and must end within 15 seconds even on a busy machine. */
+/** The transaction locks the repository, and must end within 15 seconds even on a busy machine. */
 const PULL_REQUESTS_FOLLOWED = 50;
 
-/** `isMore` means that there are more pull requests than one transaction updates. */
+/** `isMore`: there are more pull requests than one transaction updates. */
 type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
 /** `party` is the caller whose limit counts the shown commits. `at` is a time before git changed the refs. */
 type Following = { actorId: string | null; party: string | null; effects: RefEffects; at: Date };
 
-/** Call this with the repository locked. Returns the changes that are not applied, for example because git was too slow. */
+/**
+ * Call this with the repository locked.
+ * @returns the changes that are not applied, for example because git was too slow
+ */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
@@ -57,7 +60,6 @@ async function followHeads(
     if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
     if (commits?.length) {
       const isWithin = await mayShow(tx, commitsShown(party ?? actorId ?? repo.id), commits.length);
-      // Another change may have reached the limit meanwhile. This one leaves a trace nevertheless.
       const shown = isWithin ? commits : commits.slice(-1);
       const events = shown.map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
       await insertEvents(tx, row.id, events);
@@ -67,11 +69,11 @@ async function followHeads(
   return late;
 }
 
-/** A push without new objects may show a hundred commits, whose subjects no quota counts (S137). */
+/** S137: no quota counts the subjects of commits, and a push without new objects may show a hundred. */
 const COMMITS_SHOWN: ThrottleLimit = { limit: 20_000, windowSeconds: 24 * 60 * 60 };
 const commitsShown = (party: string) => throttleKey("commits-shown", party);
 
-/** Changes above the limit are refused, because a change that leaves no trace would deceive the reviewers. */
+/** Above the limit, changes are refused. A change without a trace would deceive reviewers. */
 export async function requireShowable(changes: readonly RefChange[], party: string): Promise<void> {
   if (!changes.some(({ ref, newSha }) => newSha && numOfPullRequestRef(ref) !== undefined)) return;
   await requireBelowThrottle(commitsShown(party), COMMITS_SHOWN);
@@ -94,7 +96,7 @@ async function followBases(
   const refsMoving = nums.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
   const isMoving = (num: number) => refsMoving.has(pullRequestRef(num));
   for (const change of changed) if (mergedBy(change).some(isMoving)) late.add(change);
-  // Pull requests with a push in progress do not count towards the limit.
+  // Pull requests whose refs are being changed do not count toward the limit.
   const settled = nums.filter((num) => !isMoving(num));
   const merged = settled.slice(0, PULL_REQUESTS_FOLLOWED);
   const { rows, isFull } = await lockPullRequests(tx, repo.id, {
@@ -110,18 +112,19 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // Another attempt does not find the pull requests that were updated now, because they are no longer open.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
 
-/** The refs whose changes are not recorded yet. Git's answers may already include these changes. */
+/** Refs with changes that are not recorded yet. Git's answers may already include these changes. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Always locks in the order of numbers. `isFull` means that there may be more pull requests than one transaction updates. */
+/**
+ * Locks in the order of numbers, to prevent deadlocks. `isFull`: there may be more pull requests than one transaction updates.
+ */
 async function lockPullRequests(
   tx: Db,
   repoId: string,
@@ -137,7 +140,7 @@ async function lockPullRequests(
   if (found.length === 0) return { rows: [], isFull: false };
   const ids = found.map(({ id }) => id);
   await tx.$queryRaw`SELECT id FROM discussion WHERE id = ANY (${ids}) ORDER BY num FOR UPDATE`;
-  // Another transaction may have closed one of them while this one waited for the locks.
+  // Another transaction may have closed one meanwhile.
   const rows = await tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
   return { rows, isFull: found.length === PULL_REQUESTS_FOLLOWED };
 }

@@ -11,10 +11,10 @@ type NewTimelineEvent = { authorId: string | null } & (
     }
 );
 
-/** Each view of a discussion, which anybody may request, adds up the lengths of all events (S137). */
+/** S137: each view of a discussion adds up the lengths of all events. */
 const EVENTS_IN_DISCUSSION = 10_000;
 
-/** Leaves out commits that no longer fit, so that nobody can block a push or a merge by filling a pull request. */
+/** Drops commits that no longer fit, so that a full pull request cannot block a push or a merge. */
 export async function insertEvents(
   tx: Db,
   discussionId: string,

@@ -24,7 +24,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 import { pullRequestRange } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
 
-/** S137: the author of a pull request determines how long git walks. Here git waits forever for a pipe. */
+/** S137: the author of a pull request determines how long git walks. Here git waits for a pipe. */
 let ada: TestPerson;
 let repo: Repo;
 let base: string;
@@ -49,7 +49,6 @@ async function block(sha: string): Promise<() => Promise<void>> {
   await rename(path, `${path}.aside`);
   execFileSync("mkfifo", [path]);
   unblockAndLose = async () => {
-    // Git looks for the empty object again, and would wait forever if the pipe were still there.
     const pipe = await open(path, "r+");
     await rm(path);
     await pipe.close();
@@ -76,7 +75,10 @@ const watchWalks = () =>
 const isWalking = () => [...walking].some(({ killed }) => !killed);
 const { setTimeout: realTimeout } = globalThis;
 
-/** Runs `work` with a clock that advances only while git walks. Returns how many milliseconds git had. */
+/**
+ * Runs `work` with a clock that advances only while git walks.
+ * @returns how many milliseconds git had
+ */
 async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unknown>): Promise<number> {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   const stopWatching = watchWalks();
@@ -116,8 +118,8 @@ async function attempt(): Promise<void> {
   }
 }
 
-describe("a question that git does not answer in time", () => {
-  test("about new commits of a pull request: the push is recorded, nobody waits for the repository, and the commits are shown later", async () => {
+describe("a question to git that gets no answer in time", () => {
+  test("about new commits delays these commits, but not the push", async () => {
     const before = await pushes();
     const push = () => setRef(repo, ada, `refs/pr/${num}`, tip);
     const change = () => updateRepoSettings(ada.actor, name(), { hasDiscussions: true, gated: "auto" }, from);
@@ -133,7 +135,7 @@ describe("a question that git does not answer in time", () => {
     await fsck(repo);
   });
 
-  test("about the commit of a base: the push is recorded, and the commits are shown later", async () => {
+  test("about the commit of a base delays new commits, but not the push", async () => {
     await unblock();
     await setRef(repo, ada, "refs/heads/onto", base);
     num = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: head } })).row.num;
@@ -152,7 +154,7 @@ describe("a question that git does not answer in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("about a merge: the push is recorded, and the pull request is marked as merged later", async () => {
+  test("about a merge delays the mark as merged, but not the push", async () => {
     expect(await setRefLate(repo, ada, "refs/heads/main", tip)).toBe(2_000);
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
@@ -166,7 +168,7 @@ describe("a question that git does not answer in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("is retried a few times, with longer pauses, and then abandoned", async () => {
+  test("is retried with longer pauses, and then abandoned", async () => {
     await setRefLate(repo, ada, "refs/heads/main", tip);
     const pauses: number[] = [];
     for (const limitMs of [1_000, 3_000]) {
@@ -181,7 +183,7 @@ describe("a question that git does not answer in time", () => {
     expect(await status()).toBe("open");
   });
 
-  test("waits for its turn after the same user's earlier questions", async () => {
+  test("waits until the same user's earlier questions had their turn", async () => {
     const second = await branchWith(repo, ada, "other", { "c.txt": "c" });
     await openPullRequest(ada.actor, repo, { title: "Other", head: { sha: second } });
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -208,7 +210,7 @@ describe("a question that git does not answer in time", () => {
     await unblock();
   });
 
-  test("S137 is asked in turn, however many of another user's rows have waited longer", async () => {
+  test("S137 takes turns with the rows of other users", async () => {
     const bea = await signedInPerson("bea");
     await db().$executeRaw`DELETE FROM late_ref_change`;
     for (const [actorId, minutes] of [...Array.from({ length: 10 }, () => [ada.id, 60] as const), [bea.id, 1] as const])
@@ -221,7 +223,7 @@ describe("a question that git does not answer in time", () => {
     await unblock();
   });
 
-  test("does not count as an attempt while others keep the repository busy", async () => {
+  test("does not count as an attempt if the repository is busy", async () => {
     await setRefLate(repo, ada, `refs/pr/${num}`, tip);
     await unblock();
     await withRowLocked(attempt);
@@ -230,7 +232,7 @@ describe("a question that git does not answer in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("does not prevent a killed process's push from being recorded", async () => {
+  test("does not prevent the record of a killed process's push", async () => {
     const change = { ref: "refs/heads/main", oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: ada.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(0) } });
@@ -243,7 +245,7 @@ describe("a question that git does not answer in time", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("about a push that is being checked holds a slot for walks", async () => {
+  test("about a push in progress holds a slot for walks", async () => {
     const path = await openRepository(repo);
     const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
     await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
@@ -264,7 +266,7 @@ describe("S137 strangers", () => {
   const opened = async (person: TestPerson, title: string, head?: { sha: string }) =>
     (await openPullRequest(person.actor, repo, { title, ...(head && { head }) })).row.num;
 
-  test("do not prevent others' pull requests from being followed, however long git takes for theirs", async () => {
+  test("cannot delay others' pull requests by making git slow", async () => {
     await opened(bea, "Slow", { sha: tip });
     const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
     const honest = await opened(ada, "Other", { sha: commit });
@@ -273,7 +275,7 @@ describe("S137 strangers", () => {
     await unblock();
   });
 
-  test("do not prevent others' pull requests from being followed, however many theirs are", async () => {
+  test("cannot delay others' pull requests by opening very many", async () => {
     await setRef(repo, ada, "refs/heads/onto", base);
     await emptyDrafts("refs/heads/main", 101);
     await emptyDrafts("refs/heads/onto", 401);
@@ -293,7 +295,7 @@ describe("S137 strangers", () => {
     await unblock();
   });
 
-  test("do not prevent others' pull requests from being closed by closing their own at the same moment", async () => {
+  test("cannot keep others' pull requests open by closing their own at the same moment", async () => {
     await setRef(repo, ada, "refs/heads/onto", base);
     await emptyDrafts("refs/heads/onto", 401);
     await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
@@ -320,7 +322,7 @@ describe("S137 strangers", () => {
     });
   }
 
-  test("cannot get commits marked as merged that they pushed after the change", async () => {
+  test("cannot get commits marked as merged that were pushed after the change", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -339,7 +341,7 @@ describe("S137 strangers", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("cannot make the service follow a change forever, or skip others' pull requests, by pushing to theirs all the time", async () => {
+  test("cannot make the service follow a change forever by pushing all the time", async () => {
     await unblock();
     await emptyDrafts("refs/heads/main", 101);
     await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
@@ -358,7 +360,7 @@ describe("S137 strangers", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("cannot get later pushes marked as merged because of a process whose clock is behind", async () => {
+  test("cannot get later pushes marked as merged through a process whose clock is slow", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -385,8 +387,8 @@ describe("S137 strangers", () => {
   });
 });
 
-describe("a repository that others keep busy", () => {
-  test("S137 makes a change wait for two seconds; then the change may be retried", async () => {
+describe("a busy repository", () => {
+  test("S137 makes a change wait for at most two seconds", async () => {
     await withRowLocked(async () => {
       const changing = updateRepoSettings(ada.actor, name(), { gated: "auto" }, from);
       await expect(changing).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
@@ -397,7 +399,7 @@ describe("a repository that others keep busy", () => {
   test.each<[string, [string, string], () => string]>([
     ["repository", ["repo", "id"], () => "refs/heads/new"],
     ["pull request", ["discussion", "repo_id"], () => `refs/pr/${num}`],
-  ])("S122 delays the record of a change of refs until its %s is no longer locked", async (_, row, ref) => {
+  ])("S122 delays the record of a change of refs until its %s is unlocked", async (_, row, ref) => {
     await unblock();
     const before = await pushes();
     let pushing: Promise<unknown> = Promise.resolve();

@@ -8,7 +8,7 @@ import { isLockedByOthers, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
 
-/** The author of a pull request can make git's answer take forever, so attempts are limited (S137). */
+/** A pull request's author can make git's answer take forever, so attempts are limited (S137). */
 export const lateChangesTable: LeasedTable = {
   name: "late_ref_change",
   isOpen: "true",
@@ -23,16 +23,15 @@ export type LateChanges = {
   actor_id: string | null;
   party: string | null;
   changes: ChangeToFollow[];
-  /** A time before git changed the refs. */
   happened_at: Date;
   due_at: Date;
   attempts: number;
 };
 
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
-/** The time triples with each attempt, so that cheap questions do not wait for expensive ones. */
+/** Each attempt may take three times as long as the previous one. So cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** The time between the first attempts for two rows of one user, in which other users' rows get their turn. */
+/** The time between the first attempts for two rows of one user, in which other users get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const OWNER_DISABLED_SECONDS = 3_600;
@@ -58,7 +57,7 @@ export async function followLater(
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // The owner is disabled, but may be enabled again.
+    // The owner is disabled, and may be enabled again.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: OWNER_DISABLED_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
@@ -90,7 +89,7 @@ async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean
   return found.length > 0;
 }
 
-/** Changes that git was not asked about come first, so that one slow question cannot block the others. */
+/** Changes without a question to git come first, because one slow question must not block them. */
 const inOrder = (changes: readonly ChangeToFollow[], { asked }: RefEffects): ChangeToFollow[] =>
   changes.toSorted((one, other) => Number(asked.has(one.ref)) - Number(asked.has(other.ref)));
 

@@ -26,15 +26,14 @@ import { type MergedCommits, setStatus } from "./properties.ts";
 
 type MergeInput = {
   comment?: unknown;
-  /** The head commit that the user has reviewed. No other commit is merged. */
+  /** The commit that the user has reviewed. Only this commit is merged. */
   headSha?: string | undefined;
-  /** Moves the base to the head commit instead of creating a merge commit. */
   isFastForward?: boolean | undefined;
 };
 
 const ATTEMPTS = 4;
 
-/** Returns the new commit of the base. */
+/** @returns the new commit of the base */
 export async function mergePullRequest(
   actor: Actor,
   name: DiscussionName,
@@ -75,7 +74,6 @@ export async function mergePullRequest(
       await recheckPermission(repo, actorNow, ask);
       const hold = await holdRoom(repo, quarantine);
       const change = { ref: baseRef, oldSha: baseSha, newSha };
-      // The change also requires that the pull request's own ref is unchanged.
       const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
       const perform = async () => {
         await quarantine.release();
@@ -99,7 +97,7 @@ export async function mergePullRequest(
 
 const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 
-/** A small merge may exceed the quota, because deleting files can free storage. */
+/** Deleting files can free storage, so a small merge may exceed the quota. */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);
   return (bytes < FREE_BYTES ? holdOrOverdraw : holdStorage)(owner, bytes, "this merge");
@@ -113,7 +111,6 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** Somebody may have closed the pull request at this moment. */
 async function finish(
   actor: Actor,
   name: DiscussionName,

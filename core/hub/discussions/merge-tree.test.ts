@@ -37,7 +37,7 @@ async function bothChange(files: number, lines: number, repo?: Repo): Promise<st
 
 const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-merge-"));
 
-test("a merge works although an earlier one could not ask for git's version", async () => {
+test("a merge works after an earlier one failed to ask for git's version", async () => {
   await expect(tryMerge(join(tmpdir(), "none"), "a", "b")).rejects.toThrow();
   const path = await bothChange(1, 1);
   const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
@@ -63,7 +63,7 @@ test("S137 the names of files with conflicts are limited in total", async () => 
   expect(names.join("").length).toBeLessThan(140_000);
 });
 
-test("S137 the preview of a merge that writes too much is stopped, and leaves nothing behind", async () => {
+test("S137 the preview of a merge that writes too much is stopped", async () => {
   const path = await bothChange(60, 4_000);
   const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
   const before = left();
@@ -75,7 +75,7 @@ test("S137 the preview of a merge that writes too much is stopped, and leaves no
   expect(await tryMerge(small, one, other)).toMatchObject({ outcome: "clean" });
 });
 
-test("S137 small merges exceed the quota by no more than commits may in a day", async () => {
+test("S137 small merges exceed the quota by a limited number of bytes a day", async () => {
   const ada = await signedInPerson("ada");
   const repo = await someRepo(ada, { type: "model" });
   await bothChange(1, 10, repo);
@@ -91,7 +91,7 @@ test("S137 small merges exceed the quota by no more than commits may in a day", 
   expect(await throttleCount(key)).toBeGreaterThan(0);
 });
 
-test("S137 a merge without room for everything that git writes is refused, and leaves nothing behind", async () => {
+test("S137 a merge is refused if git writes more than there is room for", async () => {
   const ada = await signedInPerson("ada");
   const repo = await someRepo(ada, { type: "model" });
   const path = await bothChange(3, 1_500, repo);

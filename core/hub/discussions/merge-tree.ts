@@ -10,16 +10,16 @@ import { GitFailed, type GitOptions, quarantined, RanOutOfTime, runGit } from ".
 type Merged = { outcome: "clean"; tree: string } | { outcome: "conflicts"; files: string[] } | { outcome: "unrelated" };
 
 const FILES_MAX = 1_000;
-/** In a page, each character may become ten (S137). */
+/** S137: each character may become ten in a page. */
 const NAMES_MAX_CHARACTERS = 128 * 1024;
 
 const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
-/** A merge writes whole files, so a few merges of long files could fill the disk (S137). */
+/** S137: a merge writes whole files, so a few merges of long files could fill the disk. */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
-/** Small trees can keep git busy for hours, so a merge holds a slot for walks (S137). Git writes into the folder `objects`. */
+/** Holds a slot for walks, because even small trees can keep git busy for hours (S137). Git writes into the folder `objects`. */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
   const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
   return merges({ directory: path, of: [ours, theirs], walk });
@@ -31,7 +31,7 @@ export function tryMerge(path: string, ours: string, theirs: string, limits = LI
     try {
       return { value: await mergeInto(scratch, path, ours, theirs, limits), isWhole: true };
     } finally {
-      // A git process that was killed may still be writing.
+      // A killed git process may still be writing.
       await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     }
   };
@@ -60,7 +60,7 @@ async function merge(path: string, ours: string, theirs: string, options: MergeO
   await requireMergeTree(path);
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
-  // If files conflict, git exits with 1 and names them after the tree.
+  // With conflicts, git exits with 1 and names the files after the tree.
   const output = await runWalkGit(path, args, { ...options, acceptedStatuses: [0, 1] });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };

@@ -30,7 +30,7 @@ export async function openDiscussion(
   });
 }
 
-/** Call this after the repository's row was locked. */
+/** Call this after locking the repository's row. */
 export async function recheckPermission<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
   await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
   return opened;
@@ -50,7 +50,7 @@ type NewDiscussion = {
   authorId: string | null;
 };
 
-/** The increment locks the repository's row, so that each number is used once and in order. */
+/** The increment locks the row, so each number is used once. */
 export async function insertDiscussion(
   tx: Db,
   repoId: string,

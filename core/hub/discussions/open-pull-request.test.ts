@@ -14,7 +14,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 const namesOf = (events: { scope: string; action: string }[]) => events.map(({ scope, action }) => `${scope} ${action}`);
 
 describe("openPullRequest", () => {
-  test("without a head opens a draft that begins at its base; the new ref is a change of content", async () => {
+  test("without a head opens a draft at the base, and writes an event", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -35,7 +35,7 @@ describe("openPullRequest", () => {
     await fsck(repo);
   });
 
-  test("S137 requires room for the new ref, as a new branch does", async () => {
+  test("S137 requires room for the new ref", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -45,7 +45,7 @@ describe("openPullRequest", () => {
     expect(await db().discussion.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("S137 strangers' pull requests leave room for branches and tags", async () => {
+  test("S137 leaves room for branches and tags", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -55,7 +55,7 @@ describe("openPullRequest", () => {
     await createTag(ada.actor, { type: repo.type, owner: ada.username, name: repo.name }, { tag: "v1" });
   });
 
-  test("with a branch proposes the branch's commits, which are shown in order", async () => {
+  test("with a branch proposes the branch's commits", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -84,7 +84,7 @@ describe("openPullRequest", () => {
   });
 });
 
-test("twenty discussions and pull requests that are opened at once get the numbers 1 to 20", async () => {
+test("twenty simultaneous discussions and pull requests get the numbers 1 to 20", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -97,7 +97,7 @@ test("twenty discussions and pull requests that are opened at once get the numbe
   expect(nums).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
 });
 
-test("where discussions are disabled, discussions and pull requests are refused, and nothing is written", async () => {
+test("no discussion or pull request can be opened where discussions are disabled", async () => {
   const ada = await signedInPerson();
   const repo = { ...(await someRepo(ada)), hasDiscussions: false };
   expect(

@@ -18,12 +18,12 @@ type NewPullRequest = {
   title: unknown;
   description?: unknown;
   base?: string;
-  /** `store` puts a new commit into the repository. Without `head`, the pull request is a draft that starts at its base. */
+  /** `store` writes a new commit. Without `head`, the pull request is a draft at its base. */
   head?: { sha: string; store?: () => Promise<void> } | { branch: string };
   largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
 
-/** The row is inserted before the ref, because the author can still push to a pull request without commits. */
+/** Inserts the row before the ref. If this fails in between, the author can still push to the pull request. */
 export async function openPullRequest(
   actor: Actor,
   repo: Repo,
@@ -35,7 +35,6 @@ export async function openPullRequest(
   const path = await openRepository(repo);
   const baseRef = branchRef(input.base ?? repo.defaultBranch);
   const baseSha = await resolveRef(path, baseRef);
-  // A pull request may propose the first commit of an empty repository.
   if (!baseSha && input.base && input.base !== repo.defaultBranch) throw notFound("Revision");
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await requireRoomForRef(path, { isPullRequest: true });
@@ -49,7 +48,7 @@ export async function openPullRequest(
     return recheckPermission(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
-  // With the caller's `lfsRemovedAt`, `changeRefs` refuses if large files were deleted since the caller's check.
+  // The caller's `lfsRemovedAt` makes `changeRefs` refuse if large files were deleted since the caller's check.
   const { lfsRemovedAt } = repo;
   if (headSha) await createRef(actor, { ...opened, repo: { ...opened.repo, lfsRemovedAt } }, path, headSha);
   return { ...opened, headSha };
@@ -66,7 +65,7 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw conflict(`${change.ref} already exists. Try again.`);
   } catch (error) {
-    // If the ref exists although the recording failed, the pull request must stay.
+    // If the ref exists and only the recording failed, the pull request stays.
     if ((await resolveRef(path, change.ref)) !== newSha)
       await inTransaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;

@@ -30,7 +30,7 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment", comment);
-  // A missing ref is reported last, because all other reasons take precedence.
+  // Reported last, because every other reason takes precedence.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -46,14 +46,12 @@ export async function changeStatus(
   });
 }
 
-/** Git is asked before the row is locked. */
 async function missingRefReason(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
   if (!isPullRequest) return undefined;
   const path = await openRepository(repo);
   const baseSha = baseRef && (await resolveRef(path, baseRef));
-  // A pull request may propose the first commit of an empty repository.
   const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
   if (!baseSha && !isEmpty) return "The base branch no longer exists. Open a new pull request.";
   if (!(await resolveRef(path, pullRequestRef(num))))
@@ -63,7 +61,7 @@ async function missingRefReason(actor: Actor, name: DiscussionName): Promise<str
 
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
-/** The caller must have locked the discussion's row. */
+/** Call this with the discussion's row locked. */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },

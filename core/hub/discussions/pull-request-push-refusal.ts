@@ -3,7 +3,7 @@ import { may } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** @returns a sentence for the actor, or null if they may push */
+/** @returns a sentence for the actor, or null if the actor may push */
 export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: number): Promise<string | null> {
   const row = await db().discussion.findUnique({
     where: { repoId_num: { repoId: repo.id, num } },
@@ -13,7 +13,7 @@ export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: numb
   const { authorId } = row;
   const resource = repoResource(repo);
   if (!(await may(actor, "repo.write", resource))) {
-    // A maintainer's scope for discussions does not cover other people's commits.
+    // A maintainer with the scope for discussions may not push to other users' pull requests.
     const isAuthor = authorId !== null && authorId === actorId(actor);
     if (!isAuthor || !(await may(actor, "discussion.update", { repo: resource, authorId })))
       return `You cannot push to pull request ${num}. Open one of your own.`;

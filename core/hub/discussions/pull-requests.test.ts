@@ -43,7 +43,7 @@ async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
 }
 
 describe("mergePullRequest", () => {
-  test("S137 the git processes of a merge have a slot for walks and a memory limit", async () => {
+  test("S137 holds a slot for walks and has a memory limit", async () => {
     const seen: { command: string; places: number; memory: string | undefined }[] = [];
     const { ada, repo, at } = await proposed();
     await commitTo(repo, ada, { "c.txt": "c" });
@@ -59,7 +59,7 @@ describe("mergePullRequest", () => {
     expect(walks.counts.taken).toBe(0);
   });
 
-  test("creates one merge commit by the user who merges, and one event of each kind", async () => {
+  test("creates one merge commit by the merging user, and one event of each kind", async () => {
     const { ada, repo, base, head, row, at, status } = await proposed();
     const before = (await eventsOf(repo)).length;
     const merged = await mergePullRequest(ada.actor, at, { comment: "Thank you.", headSha: head });
@@ -89,7 +89,7 @@ describe("mergePullRequest", () => {
     await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("fast-forwards the branch on request, and fails if that is not possible", async () => {
+  test("fast-forwards the branch on request", async () => {
     const { ada, repo, head, at } = await proposed();
     expect(await mergePullRequest(ada.actor, at, { isFastForward: true })).toBe(head);
     expect(await headOf(repo)).toBe(head);
@@ -101,7 +101,7 @@ describe("mergePullRequest", () => {
     });
   });
 
-  test("names the files in conflict, in the preview and in the refusal, and changes nothing", async () => {
+  test("names the files in conflict, and changes nothing", async () => {
     const { ada, repo, at, row, status } = await proposed({ "a.txt": "theirs", "dir/ü.txt": "x" });
     await commitTo(repo, ada, { "a.txt": "ours" });
     const objects = async () => (await runGit(await openRepository(repo), ["count-objects", "-v"])).toString("utf8");
@@ -125,7 +125,7 @@ describe("mergePullRequest", () => {
     expect(files.toString("utf8")).toBe("a.txt\nb.txt\nc.txt\n");
   });
 
-  test("succeeds once when several run at the same time, even if the branch moves meanwhile", async () => {
+  test("succeeds once when several run at the same time", async () => {
     const { ada, repo, at } = await proposed();
     const merges = [1, 2, 3, 4].map(() => mergePullRequest(ada.actor, at));
     const ended = outcomes(merges);
@@ -136,7 +136,7 @@ describe("mergePullRequest", () => {
     await fsck(repo);
   });
 
-  test("merges no commits that the user has not seen, no draft, and no closed or unrelated pull request", async () => {
+  test("refuses commits that the user has not seen, drafts and closed pull requests", async () => {
     const { ada, repo, at, head, row } = await proposed();
     const next = await branchWith(repo, ada, "next", { "n.txt": "n" }, { from: "more" });
     await setRef(repo, ada, "refs/pr/1", next);
@@ -154,14 +154,14 @@ describe("mergePullRequest", () => {
     expect((await readTimeline(ada.actor, row)).items.filter(({ type }) => type === "commit")).toHaveLength(2);
   });
 
-  test("S135 is only for those who may write, and refused for a read-only repository", async () => {
+  test("S135 requires the right to write", async () => {
     const { ada, bea, repo, at } = await proposed();
     await expect(mergePullRequest(bea.actor, at)).rejects.toMatchObject({ code: "forbidden" });
     await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
     await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  test("brings an empty repository its first commit", async () => {
+  test("gives an empty repository its first commit", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const identity = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "a@example.test" };
@@ -177,7 +177,7 @@ describe("mergePullRequest", () => {
 });
 
 describe("the effects of a push on pull requests:", () => {
-  test("a pull request is merged when its commits reach its base, whoever pushed; an empty draft is not", async () => {
+  test("a pull request is merged when its commits reach its base", async () => {
     const { ada, repo, head, status } = await proposed();
     const draft = await openPullRequest(ada.actor, repo, { title: "Empty" });
     await setRef(repo, ada, "refs/heads/main", head);
@@ -186,7 +186,7 @@ describe("the effects of a push on pull requests:", () => {
     expect(discussion.status).toBe("draft");
   });
 
-  test("S137 a full pull request accepts commits without showing them, and can be merged, but not with a comment", async () => {
+  test("S137 a full pull request can still get commits and be merged", async () => {
     const { ada, repo, base, at, row, status } = await proposed();
     await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
       SELECT left(md5(random()::text), 24), ${row.id}, 'comment', 'x', now() - make_interval(secs => n) FROM generate_series(1, 9998) n`;
@@ -204,7 +204,7 @@ describe("the effects of a push on pull requests:", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("a pull request whose ref or base is deleted is closed, and can be reopened only when the ref or base is back", async () => {
+  test("a pull request whose ref or base is deleted is closed", async () => {
     const { ada, repo, head, at, status } = await proposed();
     await setRef(repo, ada, "refs/pr/1", null);
     expect(await status()).toBe("closed");
@@ -220,7 +220,7 @@ describe("the effects of a push on pull requests:", () => {
     });
   });
 
-  test("the commits of a pull request can be deleted once it is closed, and are deleted with it", async () => {
+  test("the commits of a closed pull request can be deleted", async () => {
     const { ada, bea, repo, at } = await proposed();
     await expect(deletePullRequestRef(bea.actor, at)).rejects.toMatchObject({ code: "conflict" });
     await changeStatus(bea.actor, at, { status: "closed" });
@@ -234,7 +234,7 @@ describe("the effects of a push on pull requests:", () => {
   });
 });
 
-test("S137 the author of a pull request and users who may write can push to it until it is merged; nobody can push to a missing one", async () => {
+test("S137 only the author and users who may write can push to a pull request", async () => {
   const { ada, bea, repo, at } = await proposed();
   const cy = await signedInPerson("cy");
   const may = async (person: typeof ada, num = 1) => (await pullRequestPushRefusal(person.actor, repo, num)) === null;
@@ -244,7 +244,7 @@ test("S137 the author of a pull request and users who may write can push to it u
   expect([await may(ada), await may(bea)]).toEqual([false, false]);
 });
 
-test("S135 an app with only the scope for discussions can push to pull requests of its user, but to nobody else's", async () => {
+test("S135 an app with the scope for discussions can push only to its user's pull requests", async () => {
   const { ada, bea, repo, head } = await proposed();
   const commit = async (person: typeof ada, ...scopes: Scope[]) => {
     const files = [{ type: "file", path: `${person.username}.txt`, content: Buffer.from(scopes.join()) } as const];
@@ -257,14 +257,14 @@ test("S135 an app with only the scope for discussions can push to pull requests 
   await commit(ada, "write-repos");
 });
 
-test("only maintainers can push to a locked pull request, because it shows the subjects of pushed commits", async () => {
+test("only maintainers can push to a locked pull request, which shows the subjects of commits", async () => {
   const { ada, bea, repo, at } = await proposed();
   await setLocked(ada.actor, at, true, from);
   expect(await pullRequestPushRefusal(bea.actor, repo, 1)).toMatch(/locked/);
   expect(await pullRequestPushRefusal(ada.actor, repo, 1)).toBeNull();
 });
 
-test("in an organization a reader proposes and a writer merges", async () => {
+test("in an organization, a reader proposes and a writer merges", async () => {
   const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
   const organization = await organizationOf(ada, [
     [bea, "read"],
@@ -280,7 +280,6 @@ test("in an organization a reader proposes and a writer merges", async () => {
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Runs `meanwhile` after git has resolved a ref and before `work` gets the result. */
 async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
   let changing: Promise<unknown> | undefined;
   const stopWatching = watchProcesses((child) => {
@@ -295,7 +294,7 @@ async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promis
   return work().finally(stopWatching);
 }
 
-test("S135 a member who is removed while they merge, or delete a pull request or its commits, changes nothing", async () => {
+test("S135 a member who is removed during a merge or a deletion changes nothing", async () => {
   const [ada, cy] = [await signedInPerson(), await signedInPerson("cy")];
   const { id, name } = await organizationOf(ada, [[cy, "write"]]);
   const repo = await createRepo(ada.actor, { type: "model", owner: name, name: "quay" }, from);
@@ -307,7 +306,7 @@ test("S135 a member who is removed while they merge, or delete a pull request or
   const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
   const refused = { code: "forbidden" };
   await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
-  // S114: a token that has ended.
+  // S114: the token has ended.
   const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
   await expect(mergePullRequest(ada.actor, at, {}, over)).rejects.toMatchObject({ code: "unauthorized" });
   await changeStatus(ada.actor, at, { status: "closed" });

@@ -11,17 +11,17 @@ import type { MergedCommits } from "./properties.ts";
 export type PullRequestState = {
   headSha: string | null;
   baseSha: string | null;
-  /** `ahead` counts the commits that only the pull request has, and `behind` those that only the base has. */
+  /** `ahead` counts commits that only the pull request has, and `behind` those that only the base has. */
   ahead: number;
   behind: number;
-  /** `nothing` means that the base already contains all commits. `gone` means that the commits or the base were deleted. */
+  /** `nothing`: the base already contains all commits. `gone`: the commits or the base were deleted. */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";
   filesWithConflicts: string[];
 };
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/** Only users who can read the content may see conflicts, which reveal whether a file has the lines that an author guessed. */
+/** Call this only for users who can read the content: conflicts reveal whether a file has the lines that an author guessed. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -31,7 +31,6 @@ export async function readPullRequestState(
   const [headSha, baseSha] = await Promise.all([resolveRef(path, pullRequestRef(num)), resolveRef(path, baseRef)]);
   if (!headSha) return { ...none, baseSha };
   if (!baseSha) {
-    // A pull request may propose the first commit of an empty repository.
     return { ...none, headSha, merge: baseRef === `refs/heads/${repo.defaultBranch}` ? "clean" : "gone" };
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);
@@ -79,7 +78,10 @@ async function mergedRange(discussionId: string): Promise<PullRequestRange | und
   return headSha ? { headSha, baseSha: baseSha ?? null } : undefined;
 }
 
-/** The caller must have checked `repo.read_content`. Returns null if the commits are gone or the patch is too large. */
+/**
+ * The caller must have checked `repo.read_content`.
+ * @returns null if the commits were deleted or the patch is too large
+ */
 export async function readPullRequestPatch(repo: Repo, discussion: Discussion): Promise<string | null> {
   const range = await pullRequestRange(repo, discussion);
   if (!range) return null;

@@ -14,22 +14,21 @@ import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
 export type ChangeToFollow = RefChange & {
-  /** Set for the head of a pull request: the commit of the base. */
+  /** The commit of the base. Set for the head of a pull request. */
   baseSha?: string | null;
 };
 
 export type RefEffects = {
-  /** The keys are refs of pull requests. */
   commits: Map<string, Commit[]>;
-  /** The commit of the base, by the ref of the pull request. */
+  /** By the ref of the pull request. */
   bases: Map<string, string | null>;
-  /** The head commits of merged pull requests, by number and in order of numbers, for each branch's ref. */
+  /** For each branch's ref, the head commits of merged pull requests by number, in order. */
   merged: Map<string, Map<number, string>>;
-  /** The refs that git was asked about, whether or not it answered. */
+  /** Refs that git was asked about, even without an answer. */
   asked: Set<string>;
 };
 
-/** Pushed commits decide how long this takes, so lock nothing before (S137). `at` is a time before git changed the refs. */
+/** Lock nothing before this call: pushed commits decide how long it takes (S137). `at` is before git changed the refs. */
 export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
   changed: readonly ChangeToFollow[],
@@ -68,7 +67,10 @@ export async function readRefEffects(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Leaves out pull requests whose head changed later: a head moved to one of the base's new commits would look merged. */
+/**
+ * Excludes pull requests whose head changed later. Otherwise an author could move the head to one of the base's new commits, and
+ * look merged.
+ */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
@@ -117,7 +119,6 @@ async function commitsOf(
   try {
     return await listNewCommits(path, wanted, deadline);
   } catch (error) {
-    // The push has happened, so it is recorded without its commits.
     if (!(error instanceof GitFailed)) throw error;
     log().warn({ err: error }, "cannot list the commits of a pull request");
     return [];

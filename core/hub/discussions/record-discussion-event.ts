@@ -40,7 +40,7 @@ export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullNa
   return `${env().ORIGIN}${repoPath(type, fullName)}/discussions/${num}`;
 }
 
-/** With `/comment` appended, the URL accepts a comment (docs/specification/webhooks.md#payload). */
+/** Clients append `/comment` to this URL (docs/specification/webhooks.md#payload). */
 export function discussionApiUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoApiPath(type, fullName)}/discussions/${num}`;
 }

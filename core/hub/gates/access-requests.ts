@@ -103,7 +103,6 @@ export async function countAccessRequests({ id }: Pick<Repo, "id">): Promise<Rec
 
 export type OwnAccessRequest = {
   repoId: string;
-  /** Null if the user may no longer see the repository. */
   repo: Repo | null;
   status: AccessRequestStatus;
   rejectionReason: string | null;

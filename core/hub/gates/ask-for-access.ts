@@ -18,10 +18,9 @@ import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-reque
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/** Nobody may fill the owner's mailbox by requesting and withdrawing again and again. */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
-/** Access that an owner granted without a request does not count, so that owners cannot use up a user's requests (S137). */
+/** Granted access counts only if the user asked for it. Otherwise owners could use up a user's requests (S137). */
 const REQUESTS_MAX = 1_000;
 const tooManyRequests = () =>
   conflict(
@@ -41,7 +40,7 @@ export async function askForAccess(
   const found = await findRepo(actor, wanted, "repo.request_access");
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("unauthorized", "Sign in to request access.");
-  // The request is counted outside of the transaction, whose rollback would undo the count.
+  // Counted outside of the transaction, because a rollback would undo the count.
   const counted = [await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT)];
   const where = { repoId_userId: { repoId: found.id, userId } };
   if (found.gated === "manual" && !(await db().accessRequest.findUnique({ where, select: { id: true } }))) {
@@ -72,7 +71,6 @@ export async function askForAccess(
   return asked.finally(() => (isNew ? undefined : Promise.all(counted.map(({ giveBack }) => giveBack()))));
 }
 
-/** A rejected request stays, so that the user cannot ask again. */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
   const userId = actorId(actor);
   if (!userId || !isId(repoId)) throw notFound("Request");
@@ -139,5 +137,5 @@ function accessRequestEmail({ recipientName, asker, repo, message }: Asked): Ema
   ]);
 }
 
-/** The text is quoted, so that nobody takes a stranger's words for this service's. */
+/** Quoted, so that nobody takes a stranger's words for the service's. */
 const quoted = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/^/gm, "> ");

@@ -77,10 +77,9 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Without a limit, an owner could fill a user's mailbox by means of their own repository. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
-/** Limits emails that contain names that the sender chose, because the recipients have not requested them. */
+/** Limits emails that nobody requested, because the sender chose the names in them. */
 export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
 
 async function countAnswer<T>(
@@ -116,13 +115,12 @@ type Answered = {
   reason?: string | null;
 };
 
-/** The answer is `granted` if the user did not ask, and `removed` if the user had access. */
+/** `granted`: the user did not ask. `removed`: the user had access. */
 function answerTo(before: { status: string; hasAsked: boolean } | null, to: "accepted" | "rejected"): Answered["answer"] {
   if (to === "accepted") return before?.hasAsked ? "accepted" : "granted";
   return before?.status === "accepted" ? "removed" : "rejected";
 }
 
-/** The email to a user who asked for access to a gated repository, or was given it without asking. */
 function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
   const { fullName, isPrivate } = repo;
   const type = typeInProse(repo.type);

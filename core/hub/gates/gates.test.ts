@@ -47,7 +47,7 @@ const decide = (repo: Repo, status: string, { by = ada, about = grace, reason = 
   decideAccessRequest(by.actor, nameOf(repo), { user: about.username, status, rejectionReason: reason }, from);
 
 describe("a manual gate", () => {
-  it("gives access to accepted users, and takes it away again", async () => {
+  it("gives accepted users access until it is removed", async () => {
     const repo = await gatedRepo();
     expect(await reads(grace, repo)).toBe(false);
     expect(await ask(grace, repo, "For my thesis.\nPlease.")).toBe("pending");
@@ -67,7 +67,7 @@ describe("a manual gate", () => {
     );
   });
 
-  it("notifies the owner of the repository and the requester by email", async () => {
+  it("notifies the owner and the requester by email", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo, "Hello.\r\n-- \nYour service");
     const [asked] = await emailsTo(ada.email);
@@ -81,7 +81,7 @@ describe("a manual gate", () => {
     expect((await emailsTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
   });
 
-  it("notifies the organization's administrators and the repository's creator, each once", async () => {
+  it("notifies each administrator and the repository's creator once", async () => {
     const [reader, maker] = await Promise.all([signedInPerson("reader"), signedInPerson("maker")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -101,7 +101,7 @@ describe("a manual gate", () => {
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("gets one request and one email, even if a user asks several times at once", async () => {
+  it("gets one request and one email if a user asks several times at once", async () => {
     const repo = await gatedRepo();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(grace, repo)));
     expect(answers).toEqual(Array(8).fill("pending"));
@@ -110,7 +110,7 @@ describe("a manual gate", () => {
     expect(messages).toHaveLength(1);
   });
 
-  it("gets one decision: of equal decisions, all but the first get an error", async () => {
+  it("accepts one of several equal decisions", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     expect(await outcomes(Array.from({ length: 5 }, () => decide(repo, "accepted")))).toEqual([
@@ -119,7 +119,7 @@ describe("a manual gate", () => {
     ]);
   });
 
-  it("stays closed to rejected users, even if they ask again", async () => {
+  it("stays closed to rejected users who ask again", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     const emailSeen = async (status: "pending" | "rejected") =>
@@ -134,7 +134,7 @@ describe("a manual gate", () => {
 });
 
 describe("an automatic gate", () => {
-  it("gives access to every user who requests it, at once and without an email", async () => {
+  it("gives access to every user who asks, without an email", async () => {
     const repo = await gatedRepo("auto");
     const before = (await emailsTo(ada.email)).length;
     expect(await reads(grace, repo)).toBe(false);
@@ -148,7 +148,7 @@ describe("an automatic gate", () => {
 });
 
 describe("access", () => {
-  it("can be granted without a request; the email address of a user who did not request it is not shared", async () => {
+  it("can be granted without a request, and the user's email address stays hidden", async () => {
     const repo = await gatedRepo();
     await grantAccess(ada.actor, nameOf(repo), { user: grace.username.toUpperCase() }, from);
     expect(await reads(grace, repo)).toBe(true);
@@ -166,7 +166,7 @@ describe("access", () => {
     }
   });
 
-  it("is announced as granted or removed to a user who never requested it", async () => {
+  it("is announced to a user who never asked for it", async () => {
     const [repo, guest] = [await gatedRepo(), await signedInPerson("guest")];
     await grantAccess(ada.actor, nameOf(repo), { userId: guest.id }, from);
     for (const status of ["rejected", "accepted"]) {
@@ -178,7 +178,7 @@ describe("access", () => {
     expect(removed?.text).toContain("have removed your access");
   });
 
-  it("is announced, for a private repository, as access once the repository is public", async () => {
+  it("is announced for a private repository when the repository becomes public", async () => {
     const [repo, guest] = [await gatedRepo(), await signedInPerson("guest")];
     await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
     await grantAccess(ada.actor, nameOf(repo), { userId: guest.id }, from);
@@ -198,7 +198,7 @@ describe("access", () => {
     await expect(withdrawAccessRequest(grace.actor, "../x", from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S135 is given only by those who manage the repository", async () => {
+  it("S135 can be given only by those who manage the repository", async () => {
     const [reader, writer] = await Promise.all([signedInPerson("reader"), signedInPerson("writer")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -219,7 +219,7 @@ describe("access", () => {
     expect(await reads(grace, repo)).toBe(true);
   });
 
-  it("S136 cannot be requested for a hidden repository, or without a gate", async () => {
+  it("S136 cannot be requested for a hidden repository or one without a gate", async () => {
     const hidden = await someRepo(ada, { isPrivate: true });
     await updateRepoSettings(ada.actor, nameOf(hidden), { gated: "manual" }, from);
     await expect(ask(grace, hidden)).rejects.toMatchObject({ code: "not_found" });
@@ -231,7 +231,7 @@ describe("access", () => {
     await expect(askForAccess(anonymous, nameOf(await gatedRepo()), {}, from)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  it("is never requested by a program, which would share a user's email address", async () => {
+  it("cannot be requested by a program, which would share a user's email address", async () => {
     const repo = await gatedRepo();
     const token: TokenHolder = {
       kind: "token",
@@ -250,7 +250,7 @@ describe("access", () => {
     expect(await findOwnAccessRequest(grace.actor, repo)).toBeUndefined();
   });
 
-  it("to a repository that the user can no longer see is listed without the repository's name", async () => {
+  it("to a repository that the user can no longer see is listed without its name", async () => {
     const alan = await signedInPerson("alan");
     const [seen, hidden] = [await gatedRepo(), await gatedRepo()];
     await ask(alan, seen);
@@ -281,7 +281,7 @@ describe("access", () => {
   });
 });
 
-it("S137 repeated requests and decisions, which send no email, are not counted, and each takes one connection", async () => {
+it("S137 a repeated request or decision takes one connection and is not counted", async () => {
   const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
   for (let round = 0; round < 3; round++) {
     const asked = Array.from({ length: 20 }, () => ask(late, repo));
@@ -295,7 +295,7 @@ it("S137 repeated requests and decisions, which send no email, are not counted, 
   await grantAccess(ada.actor, nameOf(repo), { user: (await signedInPerson("another")).username }, from);
 });
 
-it("S137 a user has at most 1,000 requests; a new one is possible once one is withdrawn", async () => {
+it("S137 a user has at most 1,000 requests", async () => {
   const [repo, person] = [await gatedRepo(), await signedInPerson()];
   await pool().query(
     `INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, tags, gated)
@@ -337,7 +337,7 @@ it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   await decide(repo, "accepted");
 });
 
-it("S56 one account can grant unrequested access only to a limited number of people in a day", async () => {
+it("S56 one account can grant unrequested access to a limited number of users a day", async () => {
   const sender = await signedInPerson();
   const repo = await updateRepoSettings(sender.actor, nameOf(await someRepo(sender)), { gated: "manual" }, from);
   const key = throttleKey("access-grant", actorId(sender.actor) as string);
@@ -350,7 +350,7 @@ it("S56 one account can grant unrequested access only to a limited number of peo
   await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });
 
-it("S56 asking, withdrawing and asking again cannot fill an owner's mailbox", async () => {
+it("S56 asking and withdrawing repeatedly cannot fill an owner's mailbox", async () => {
   const [repo, eager] = [await gatedRepo(), await signedInPerson("eager")];
   const before = (await emailsTo(ada.email)).length;
   for (let at = 0; at < 20; at++) {

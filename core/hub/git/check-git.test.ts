@@ -7,7 +7,7 @@ import { checkGit, isAtLeast } from "./check-git.ts";
 
 const path = String(childEnvironment().PATH);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-no-git-"));
-// Not a setting, but passed to child processes by the same function.
+// Not a setting of the service, but child processes get it in the same way.
 const setPath = (value: string) => provideSettings({ PATH: value } as Record<string, string>);
 afterEach(() => {
   setPath(path);
@@ -18,7 +18,7 @@ test("the git of this machine is accepted", async () => {
   expect(await checkGit()).toMatch(/^\d+\.\d+/);
 });
 
-test("on a machine without git, or with an old version, the check fails and names the reason", async () => {
+test("without git, or with an old version, the check fails with the reason", async () => {
   setPath(folder);
   await expect(checkGit()).rejects.toThrow(SettingsError);
   await expect(checkGit()).rejects.toThrow(/git cannot be run: .*Install git 2\.38 or later/);

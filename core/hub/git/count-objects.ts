@@ -15,7 +15,10 @@ export async function countObjects(
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
 }
 
-/** Call this under the row's lock. Returns `otherwise` if a busy disk does not answer in time. */
+/**
+ * Call this with the row locked.
+ * @returns `otherwise` if a busy disk does not answer in time
+ */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {
     const [objects, refs] = await Promise.all([countObjects(path, undefined, UNDER_LOCK), countRefs(path)]);
@@ -26,7 +29,7 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
   }
 }
 
-/** Git keeps the objects of failed changes, which count towards the owner's usage (decision 076). */
+/** Objects of failed changes count toward the owner's usage (decision 076). */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
   if (!tx) return inTransaction((own) => recountRepository(repoId, own));
   const repo = await lockRepo(tx, repoId);

@@ -26,7 +26,7 @@ async function start(request: Launch): Promise<void> {
   if (signal) running.get(id)?.kill(signal);
 }
 
-// After these signals, the web process finishes its requests and then ends this process.
+// The web process finishes its requests, and then ends this process.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");
@@ -50,17 +50,15 @@ async function launch({ id, command, args, cwd, env, niceness, isLong, hasChanne
     });
     send({ id, pid: child.pid });
   } finally {
-    // Git has copies of the streams now.
     for (const stream of streams) stream.destroy();
   }
 }
 
-/** A hook's shell cannot read from a non-blocking socket. Node makes only a child's first three streams blocking. */
+/** A hook's shell cannot read from a non-blocking socket, and Node makes only a child's first three streams blocking. */
 function makeBlocking(stream: Socket): void {
   (stream as unknown as { _handle: { setBlocking(isBlocking: boolean): void } })._handle.setBlocking(true);
 }
 
-/** Does not read from the stream, because all arriving bytes are git's input. */
 function writeHeader(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
@@ -73,7 +71,7 @@ const CHECK_MAX_MS = 320;
 /** USER_HZ is 100. */
 const TICK_MS = 10;
 
-/** Lowers the priority of git and its children later, so that short work does not wait for long work (S137). */
+/** Short work must not wait for long work (S137). */
 function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): () => void {
   let before = 0;
   const check = (afterMs: number) => {
@@ -92,7 +90,7 @@ function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): (
   return () => clearTimeout(timer);
 }
 
-/** Includes children that have ended. YOUNG_MS on systems without /proc, so that the priority is lowered at once. */
+/** Includes children that have ended. Without /proc, returns YOUNG_MS, which lowers the priority at once. */
 function usedMs(pid: number): number {
   const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
   return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;

@@ -35,7 +35,7 @@ const parentOf = (pid: number | undefined) => Number(/^PPid:\s+(\d+)/m.exec(read
 const closed = (child: Awaited<ReturnType<typeof spawnGit>>) =>
   new Promise((resolve) => child.once("close", (status, signal) => resolve(status ?? signal)));
 
-/** proc_pid_stat(5), whose third field is the first one after the name. */
+/** proc_pid_stat(5). The third field follows the name. */
 const statOf = (pid: number | undefined, field: number) =>
   Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[field - 3]);
 const nicenessOf = (pid: number | undefined) => statOf(pid, 19);
@@ -43,7 +43,7 @@ const SCHED_IDLE = 5;
 const policyOf = (pid: number | undefined) => statOf(pid, 41);
 const coresOf = (pid: number | undefined) => coresAllowedTo(pid as number).length;
 
-test("git is a child of the launcher, and gets a lower priority once it has used some processor time, or at once if it is long; `idle` git gets the lowest, on half of the cores", async () => {
+test("git gets a lower priority once it has used some processor time, and `idle` git the lowest", async () => {
   const [idle, busy, last, long] = await Promise.all([
     spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
@@ -76,7 +76,7 @@ test("git is a child of the launcher, and gets a lower priority once it has used
   expect(idle).toMatchObject({ exitCode: 0, signalCode: null });
 });
 
-test("S137 even without a niceness of its own, git gets a lower priority once it has used some processor time", async () => {
+test("S137 git without a niceness of its own gets a lower priority once it has used some processor time", async () => {
   const busy = await spawnGit(path, ["hash-object", "--stdin"]);
   const feeding = new AbortController();
   const endless = new Readable({ read: () => endless.push(Buffer.alloc(64 * 1024)) });
@@ -89,7 +89,7 @@ test("S137 even without a niceness of its own, git gets a lower priority once it
   await closed(busy);
 });
 
-test("60 concurrent commands each get their whole input, and each output goes to its caller", async () => {
+test("60 concurrent commands each get their own input and output", async () => {
   const contents = Array.from({ length: 60 }, (_, at) => randomBytes(at === 7 ? 9 * 1024 ** 2 : 1 + at * 997));
   const ids = await Promise.all(
     contents.map(async (input) => (await runGit(path, ["hash-object", "-w", "--stdin"], { input })).toString().trim()),
@@ -129,14 +129,14 @@ test("a deadline ends git", async () => {
   expect(child.kill()).toBe(false);
 });
 
-test("a deadline that has passed before git starts ends it too", async () => {
+test("a deadline that passes before git starts refuses the start", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"], { signal: AbortSignal.abort() });
   child.stderr.resume();
   child.stdout.resume();
   expect(await closed(child)).toBe("SIGTERM");
 });
 
-test("a request aborted before git has started ends at once, and git is not started for it", async () => {
+test("git is not started for a request that was already aborted", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -169,7 +169,7 @@ test("a connection that nobody waits for is closed", async () => {
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
-test("a hook can ask on its fourth stream, wait for the answer, and notice when this process closes the stream", async () => {
+test("a hook can ask on its fourth stream, and notices when this process closes the stream", async () => {
   const alias = 'alias.ask=!echo question >&3; read -r answer <&3; echo "$answer"; read -r more <&3 || echo closed';
   const child = await spawnGit(path, ["ask"], { config: [alias], hasChannel: true });
   expect(parentOf(child.pid)).not.toBe(process.pid);
@@ -183,7 +183,7 @@ test("a hook can ask on its fourth stream, wait for the answer, and notice when 
   expect(await end).toBe(0);
 });
 
-test("when the launcher is killed, so are the processes that it has started, and git can still be started", async () => {
+test("the processes of a killed launcher are killed too, and a new launcher starts git", async () => {
   const child = await spawnGit(path, ["wait"], { config: ["alias.wait=!exec sleep 60"] });
   child.stderr.resume();
   child.stdout.resume();
@@ -197,7 +197,7 @@ test("when the launcher is killed, so are the processes that it has started, and
   expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
 });
 
-test("when the launcher dies just before git starts, git is started nevertheless", async () => {
+test("git starts even if the launcher dies shortly before the start", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -227,16 +227,15 @@ test("a launcher that cannot start is started again later", async () => {
   expect(gitLauncher()).not.toBe(launcher);
 });
 
-test("a busy process accepts the connections of many starts later", async () => {
+test("a busy process accepts the connections of many starts", async () => {
   const versions = Promise.all(Array.from({ length: 250 }, () => runGit(path, ["version"])));
   await delay(0);
-  // The process is blocked and accepts nothing.
   const until = Date.now() + 500;
   while (Date.now() < until);
   expect(await versions).toHaveLength(250);
 }, 60_000);
 
-test("when the launcher is stopped, so are the processes that it has started", async () => {
+test("the processes of a stopped launcher are stopped too", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   stop();
   await expect.poll(() => isAlive(child.pid), { timeout: 10_000 }).toBe(false);
@@ -245,7 +244,7 @@ test("when the launcher is stopped, so are the processes that it has started", a
   expect(gitLauncher()).toBeDefined();
 });
 
-test("leftovers of a killed process are removed when another one starts, and those of a live process stay", async () => {
+test("a new launcher removes only the leftovers of killed processes", async () => {
   const script = `import { createServer } from "node:net"; createServer().listen(process.argv[1], () => console.log("listening"));`;
   const [killed, alive] = await Promise.all(
     ["killed", "alive"].map(async (name) => {

@@ -24,7 +24,7 @@ const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
 /** The most that Linux allows by default. */
 const BACKLOG = 4_096;
-/** Each start makes up to four connections, which must fit into BACKLOG. */
+/** Up to four connections for each start must fit into BACKLOG. */
 const STARTING_MAX = 64;
 
 export class LauncherEnded extends Error {
@@ -32,18 +32,18 @@ export class LauncherEnded extends Error {
   override message = "the launcher of git ended";
 }
 
-/** A small process starts git, because starting git would block a large process for long (docs/decisions/080). */
+/** A start of git would block a large process for long, so a small process starts it (docs/decisions/080). */
 export class GitLauncher {
   readonly #directory: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, LaunchedGit>();
   readonly #starting = new Set<string>();
-  /** Starts wait here, so that a start that is aborted meanwhile never happens. */
+  /** A start that is aborted while it waits here never happens. */
   readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
-  /** @param onEnd is called when the launcher's process has ended. After that, `launch` rejects. */
+  /** @param onEnd is called when the launcher's process has ended. Afterwards `launch` rejects. */
   static async start(onEnd: (error: Error) => void): Promise<GitLauncher> {
     const launcher = new GitLauncher(onEnd);
     try {
@@ -94,7 +94,6 @@ export class GitLauncher {
     const launched = new LaunchedGit(command.hasChannel ? 4 : 3, kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
-    // A launcher that hangs is killed and replaced.
     launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
     this.#waiting.set(id, command);
     this.#startWaiting();
@@ -118,7 +117,6 @@ export class GitLauncher {
   }
 
   #ask(request: LauncherRequest): void {
-    // If sending fails, the launcher is ending, and the exit handler informs every launch.
     if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 
@@ -179,7 +177,7 @@ export async function startGitLauncher(): Promise<() => void> {
   };
 }
 
-/** Younger directories stay, because a socket that is being created refuses connections for a moment. */
+/** A socket that is being created refuses connections for a moment, so young directories stay. */
 const CREATING_MS = 60_000;
 
 async function removeLeftDirectories(): Promise<void> {
@@ -192,7 +190,7 @@ async function removeLeftDirectories(): Promise<void> {
   }
 }
 
-/** @returns false also for another user's sockets, which cannot be reached */
+/** @returns false for the sockets of other users, which cannot be reached */
 function isDeserted(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

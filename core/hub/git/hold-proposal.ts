@@ -21,7 +21,7 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
     `Pull requests from others can use only a small part of the storage of ${handle}, and that part has no space for ${what}. Ask for permission to push, or try again later.`,
   );
 
-/** A proposal uses the owner's storage, so without limits a stranger could block the owner's own pushes (decision 076). */
+/** Proposals use the owner's storage. Without limits, strangers could block the owner's own pushes (decision 076). */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
   const quota = (await quotaOf(owner)) ?? Number.POSITIVE_INFINITY;
   const share = shareOf(quota);
@@ -45,12 +45,12 @@ export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: num
   return hold;
 }
 
-/** A proposal that one share refuses must not use up the others. */
+/** A proposal that one share refuses must not use up the other shares. */
 async function giveBack(keys: readonly string[], amount: number): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** Checks and counts in a single statement, so that parallel proposals see each other. */
+/** One statement checks and counts, so that parallel proposals see each other. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

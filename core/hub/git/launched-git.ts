@@ -15,9 +15,8 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
-  /** The priority is lowered at once. */
   isLong?: boolean | undefined;
-  /** Adds a fourth, bidirectional stream for a hook. */
+  /** A fourth, bidirectional stream for a hook. */
   hasChannel?: boolean | undefined;
 };
 
@@ -56,7 +55,6 @@ export class LaunchedGit extends EventEmitter {
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
-    // Callers without a listener learn of the error when git exits.
     this.on("error", () => undefined);
   }
 
@@ -80,7 +78,7 @@ export class LaunchedGit extends EventEmitter {
 
   attach(number: number, stream: Socket): void {
     this.stdio[number] = stream;
-    // Git never writes to stdin, so only the end of the stream arrives.
+    // Git never writes to stdin, so only the end arrives.
     if (number === 0) stream.resume();
     stream.once("close", () => this.#closeIfDone());
     this.#startIfReady();
@@ -94,7 +92,7 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** Git is killed before its exit is reported, because callers rely on git changing no ref after its exit. */
+  /** Callers rely on git changing no ref after its exit, so git is killed first. */
   launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
@@ -107,7 +105,7 @@ export class LaunchedGit extends EventEmitter {
     this.#hasStarted = true;
     clearTimeout(this.#timer);
     this.#start.resolve();
-    // Git may have ended already, so this waits until the caller of `launch` has added listeners.
+    // Waits until the caller of `launch` has added listeners, because git may have ended already.
     setImmediate(() => {
       if (this.#signal?.aborted) this.#abort();
       if (this.#isOver) this.#announceExit();
@@ -116,7 +114,7 @@ export class LaunchedGit extends EventEmitter {
 
   readonly #abort = () => {
     const reason = this.#signal?.reason;
-    // A deadline that passes before git has started is not an internal error.
+    // A deadline that passes before the start of git is not an internal error.
     if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? startTimedOut() : reason);
     this.kill();
     this.emit("error", reason);
@@ -161,7 +159,5 @@ export class LaunchedGit extends EventEmitter {
 function killProcess(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, "SIGKILL");
-  } catch {
-    // The process has ended.
-  }
+  } catch {}
 }

@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, setPriority } from "node:os";
 
-/** `name` is a path below /proc. Returns "" if the process has ended, or the system is not Linux. */
+/**
+ * `name` is a path below /proc.
+ * @returns "" if the process has ended or the system is not Linux
+ */
 export function readProcess(name: string): string {
   try {
     return readFileSync(`/proc/${name}`, "latin1");
@@ -14,30 +17,26 @@ export function readProcess(name: string): string {
 export const childrenOf = (pid: number): number[] =>
   readProcess(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 
-/** A value from 0 to 19, or `idle` for the policy SCHED_IDLE. */
+/** From 0 to 19, or `idle` for the policy SCHED_IDLE. */
 export type Niceness = number | "idle";
 
 /**
- * A core that runs only `idle` processes counts as free, so requests do not wait behind them. Only half of the cores run `idle`
- * processes, because such a core takes over no waiting requests from others.
+ * A core with only `idle` processes counts as free, so requests do not wait behind them. But such a core takes over no waiting
+ * requests. So only half of the cores run `idle` processes.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, niceness === "idle" ? 19 : niceness);
-    } catch {
-      // The process may have ended already.
-    }
+    } catch {}
   }
   if (niceness !== "idle") return;
   run("chrt", ["--all-tasks", "--idle", "--pid", "0", `${pid}`]);
   run("taskset", ["--all-tasks", "--cpu-list", "--pid", halfOfCores(), `${pid}`]);
 }
 
-/** Processes that the family starts later inherit the priority. */
 export function lowerPriorityOfFamily(pid: number, niceness: Niceness): void {
   const family = [pid];
-  // The list grows during the loop.
   for (const one of family) family.push(...childrenOf(one));
   for (const one of family) lowerPriority(one, niceness);
 }

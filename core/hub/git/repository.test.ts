@@ -7,7 +7,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { commitTo, someRepo } from "../testing/repos.ts";
 import { openRepository, repositoryPath } from "./repository.ts";
 
-test("a repository with content whose folder is not on this machine is unavailable, and not created again", async () => {
+test("a repository whose folder is missing is unavailable, and not created again", async () => {
   const ada = await signedInPerson();
   const empty = await someRepo(ada);
   await commitTo(empty, ada, { "a.txt": "1" });
@@ -24,7 +24,6 @@ test("a repository with content whose folder is not on this machine is unavailab
 
 test("a repository whose folder cannot be created on this machine is unavailable", async () => {
   const before = env().DATA_DIR;
-  // A file as DATA_DIR, because root could create a folder in any directory.
   provideSettings({ DATA_DIR: import.meta.filename });
   try {
     const repo = { id: newId(), defaultBranch: "main", platformId: null, sizeBytes: 1 };

@@ -5,12 +5,12 @@ import { conflict, ServiceError } from "../../errors.ts";
 import type { Repo } from "../repos/repo.ts";
 import { runGit } from "./run-git.ts";
 
-/** The path contains only the ID, so that no user's name becomes a part of a path (S137). */
+/** The path contains only the ID, and no name that a user chose (S137). */
 export function repositoryPath(repoId: string): string {
   return join(env().DATA_DIR, "repositories", repoId.slice(-2), `${repoId}.git`);
 }
 
-/** Creates a missing folder, because a process may be killed after creating the row. */
+/** Creates a missing folder: a process may have been killed after creating the row. */
 export async function openRepository({
   id,
   defaultBranch,
@@ -31,7 +31,7 @@ export async function openRepository({
   const made = await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw sizeBytes > 0 ? missing(error) : error;
   });
-  // The shared file system is missing. An empty repository would accept pushes that no other node has (decision 104).
+  // The shared file system is missing. An empty repository would accept pushes that other nodes do not have (decision 104).
   if (made !== undefined && sizeBytes > 0) {
     await rmdir(path);
     throw missing(new Error(`${path} does not exist: is the file system of the repositories mounted?`));

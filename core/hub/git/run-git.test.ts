@@ -9,13 +9,13 @@ import { childrenOf } from "./linux-process.ts";
 import { gitLines, runGit, spawnGit } from "./run-git.ts";
 import { fetchLimits } from "./smart-http/transfer-settings.ts";
 
-test("S138 git that takes too long is ended, which is not a server error", async () => {
+test("S138 git that takes too long is ended without a server error", async () => {
   const endless = new Readable({ read: () => undefined });
   const running = runGit(tmpdir(), ["hash-object", "--stdin"], { input: endless, timeoutMs: 100 });
   await expect(running).rejects.toMatchObject({ name: "ServiceError", code: "unavailable", retryAfterSeconds: 60 });
 });
 
-test("S138 git that has used up its processor time is not a server error either: pushed content decides how much it needs", {
+test("S138 git that has used up its processor time causes no server error", {
   timeout: 60_000,
 }, async () => {
   const path = await mkdtemp(join(tmpdir(), "busy-"));
@@ -34,11 +34,11 @@ test("S138 git that has used up its processor time is not a server error either:
   await expect(lines.next()).rejects.toMatchObject(refusal);
 });
 
-test("S137 limited git has exactly the memory and processor time that it is allowed", async () => {
+test("S137 limited git has the allowed memory and processor time", async () => {
   const path = await mkdtemp(join(tmpdir(), "limits-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const child = await spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
-  // The shell that sets the limits is replaced by git.
+  // Git has replaced the shell that sets the limits.
   await expect.poll(() => readFileSync(`/proc/${child.pid}/comm`, "utf8").trim()).toBe("git");
   const limits = readFileSync(`/proc/${child.pid}/limits`, "utf8");
   const killedFirst = Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, "utf8"));
@@ -47,11 +47,10 @@ test("S137 limited git has exactly the memory and processor time that it is allo
   expect(limits).toMatch(/^Max cpu time +1800 /m);
   expect(fetchLimits.memoryMiB).toBeLessThanOrEqual(3 * 1024);
   expect(limits).toMatch(new RegExp(`^Max address space +${fetchLimits.memoryMiB * 1024 ** 2} `, "m"));
-  // If memory still runs out, the kernel ends git and not the service.
   expect(killedFirst).toBe(900);
 });
 
-test("S137 git with a hook, and its child processes, get the lowest priority after a while", async () => {
+test("S137 git with a hook gets the lowest priority after a while, with all its children", async () => {
   const path = await mkdtemp(join(tmpdir(), "old-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const alias = "alias.wait=!sleep 30; :";

@@ -11,7 +11,7 @@ import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
 import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
-/** `stderr` is git's own message, which users must not see. */
+/** `stderr` is git's own message. Users must not see it. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -57,14 +57,13 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeco
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Reading output blocks the event loop for one millisecond per this many characters. */
+/** Reading this many characters blocks the event loop for a millisecond. */
 const CHARACTERS_PER_MS = 200_000;
 const TIMEOUT_MS = 60_000;
-/** The limits for the few commands that run while a row is locked. */
 export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Git must execute nothing that a repository or the machine's configuration names.
+// Git must not execute what a repository or the machine's configuration names.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,
@@ -83,7 +82,7 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** Each has the form `name=value`, and overrides the fixed settings. */
+  /** `name=value`, which overrides the fixed settings. */
   config?: readonly string[];
   signal?: AbortSignal;
   /** Required for commands that read untrusted data. */
@@ -93,20 +92,20 @@ export type SpawnOptions = {
   niceness?: Niceness;
   isLong?: boolean;
   hasChannel?: boolean;
-  /** After this time, a git with a channel and all its children get the lowest priority. */
+  /** Then a git with a channel, and all its children, get the lowest priority. */
   oldAfterMs?: number;
 };
 
-/** Mapped parts of packs must fit into the limited address space. */
+/** Mapped packs must fit into the limited address space. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
-/** Any command may read pushed data, so git must not take time from the service itself (S137). */
+/** Git must not take time from the service, and any command may read pushed data (S137). */
 const NICENESS = 5;
 const CPU_SECONDS = 600;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
-/** The service must start git only by this function. Arguments never pass through a shell. */
+/** Start git only by this function. Arguments never pass through a shell. */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
   const { env = {}, config = [], signal, isLimited, niceness, isLong, hasChannel } = options;
   const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS, oldAfterMs } = options;
@@ -115,7 +114,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // The path is relative, because a shared file system would look up each folder of an absolute path over the network.
+    // A relative path. On a shared file system, each folder of an absolute path is a request.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);
@@ -144,7 +143,6 @@ async function spawnHere(
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
   if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
-  // Without a listener, an error would end this process.
   child.on("error", () => undefined);
   const hasStreams = Boolean(child.stdout);
   try {
@@ -160,7 +158,7 @@ async function spawnHere(
 
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** A missing status means that the processor time or the machine's memory was used up. */
+/** Without a status, the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;
@@ -172,7 +170,7 @@ export async function runGit(directory: string, args: readonly string[], options
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
   const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, cpuSeconds, niceness, signal: ended });
-  // A signal of AbortSignal.timeout would stay in memory until the timeout.
+  // A signal of AbortSignal.timeout would stay in memory until its timeout.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -185,7 +183,7 @@ export async function runGit(directory: string, args: readonly string[], options
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // A command may end before it has read all of its input. Only its status counts.
+  // Git may end before reading all its input, so only its status counts.
   child.stdin.on("error", () => undefined);
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
@@ -201,8 +199,8 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * Yields the output's lines in portions, because output that grows with the pushed data could fill memory. The request's caller
- * is charged for the lines (S137). The command ends when the reader stops.
+ * Yields lines in portions, because all output of pushed data together could fill memory. Charges the request's caller for them
+ * (S137). The command ends when the reader stops.
  * @throws GitFailed if the command fails
  * @throws RanOutOfTime if the command exceeds its limits
  */
@@ -232,7 +230,7 @@ export async function* gitLines(
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
       countWork(text.length / CHARACTERS_PER_MS);
-      // A pushed line may have any length, so the unfinished line is not searched again.
+      // A pushed line may be very long, so the unfinished line is not searched again.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

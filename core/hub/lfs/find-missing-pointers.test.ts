@@ -14,7 +14,7 @@ import { lfsPointerTo } from "./parse-lfs-pointer.ts";
 const SMALL = 300_000;
 const POINTERS = 12_000;
 
-/** S137: a push of very many small files, among them more pointers than are read at once. */
+/** S137: a push of very many small files, with more pointers than are read at once. */
 let repo: Repo;
 let path: string;
 beforeAll(async () => {
@@ -26,7 +26,6 @@ beforeAll(async () => {
   await runGit(path, ["-c", "core.compression=0", "fast-import", "--quiet"], { input: [...small, ...pointers].join("") });
 });
 
-/** The CPU time of this thread does not depend on how busy the machine is. */
 const cpuMs = () => process.threadCpuUsage().user / 1_000;
 
 function longestPiece(): () => number {
@@ -58,7 +57,7 @@ describe("S137 a push of very many objects", () => {
     const { length } = listing.split("\n").map((line) => line.split(" "));
     const inOnePiece = cpuMs() - before;
     expect(length).toBe(SMALL + POINTERS + 1);
-    // A garbage collection may make one piece longer, so the best of three rounds counts.
+    // The best of three rounds, because garbage collection may lengthen a piece.
     let longest = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 3 && longest >= inOnePiece * 0.75; round++) {
       const stop = longestPiece();
@@ -68,7 +67,7 @@ describe("S137 a push of very many objects", () => {
     expect(longest).toBeLessThan(inOnePiece * 0.75);
   });
 
-  test("is refused if there are more than a million, with advice", async () => {
+  test("is refused above a million", async () => {
     const arrival = { quarantine: undefined, large: [], unpackedBytes: 0, isUnreadable: false };
     expect(
       await checkArrival({ path, repoId: repo.id, actor: anonymous }, { ...arrival, objects: 1_000_000 }, []),

@@ -4,18 +4,17 @@ import { findLfsObjects } from "./objects/find-lfs-object.ts";
 import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "./parse-lfs-pointer.ts";
 import { POINTERS_MAX } from "./proposals/proposed-files.ts";
 
-/** The shortest possible `version`, `oid` and `size` are longer. */
+/** The shortest possible `version`, `oid` and `size` have more bytes. */
 const POINTER_MIN_BYTES = 100;
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
-/** The search ends after this many missing pointers, and after more proposed pointers than a user may have. */
+/** The search ends after this many missing pointers, or after more proposed ones than a user may have. */
 export const MISSING_MAX = 1_000;
 
 type Pointer = LfsObjectId & { blob: string };
 
-/** @param storeId the author's store of proposals, for a pull request */
 export async function findMissingPointers(
   path: string,
   quarantine: string,
@@ -41,7 +40,7 @@ export async function* findPointers(path: string, quarantine: string, limits: Li
 
 type Limits = Pick<GitOptions, "timeoutMs" | "isLimited" | "niceness" | "cpuSeconds">;
 
-/** Yields batches, because a push may contain a million objects, whose names must not fill memory (S137). */
+/** In batches, because the names of a push's million objects must not fill memory (S137). */
 async function* listSmallBlobs(path: string, quarantine: string, limits: Limits): AsyncGenerator<string[]> {
   let blobs: string[] = [];
   const output = gitLines(
@@ -68,7 +67,7 @@ async function readPointers(path: string, quarantine: string, blobs: readonly st
     env: { GIT_OBJECT_DIRECTORY: quarantine },
   });
   const found: Pointer[] = [];
-  // Each object is `<name> blob <size>`, a line feed, the bytes, and a line feed.
+  // Each object is `<name> blob <size>`, a line feed, the content, and a line feed.
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf(0x0a, at);
     const [blob = "", , size] = output.toString("latin1", at, end).split(" ");

@@ -1,4 +1,4 @@
-/** The SHA-256 of the content in 64 hex digits, and the size in bytes. */
+/** The content's SHA-256 in 64 hex digits, and its size in bytes. */
 export type LfsObjectId = { oid: string; size: number };
 
 const OID = /^[0-9a-f]{64}$/;
@@ -13,10 +13,10 @@ export function isLfsSize(value: unknown): value is number {
 
 const EMPTY_OID = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** Announced uploads of no bytes would fill the database beyond every quota, because nothing is reserved for them (S137). */
+/** Nothing is reserved for empty uploads, so announced ones could fill the database beyond every quota (S137). */
 export const canExist = ({ oid, size }: LfsObjectId): boolean => size > 0 || oid === EMPTY_OID;
 
-/** An object also uses rows of the database. Migration 20261127150000 has the same number. */
+/** The least that an object counts, for its rows in the database. Also in migration 20261127150000. */
 const COUNTED_MIN_BYTES = 5_000;
 
 export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);

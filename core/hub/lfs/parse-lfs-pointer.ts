@@ -1,9 +1,7 @@
 import { isLfsOid, type LfsObjectId } from "./lfs-object.ts";
 
-/** The limit comes from the specification of Git LFS. */
 export const LFS_POINTER_MAX_BYTES = 1023;
 
-// Old repositories contain the older versions.
 const VERSIONS = new Set(["https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", "https://hawser.github.com/spec/v1"]);
 const LINE = /^([a-z0-9.-]+) (.*)$/;
 

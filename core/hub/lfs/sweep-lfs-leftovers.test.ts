@@ -32,10 +32,10 @@ async function storedIn(...repos: { id: string }[]): Promise<LfsObjectId> {
 const fileOf = ({ oid }: LfsObjectId) => join(env().DATA_DIR, "lfs/objects", oid.slice(0, 2), oid.slice(2, 4), oid);
 const leftovers = () => db().lfsLeftover.count();
 
-test("an upload that deadlocks with the deletion of its repository fails with not_found", async () => {
+test("an upload that deadlocks with its repository's deletion fails with not_found", async () => {
   const [repo, other] = [await someRepo(ada), await someRepo(ada)];
   await storedIn(repo, other);
-  // Deleting an account locks the owner's usage for each repository, and an upload has locked the next repository.
+  // The account's deletion locks the owner's usage for each repository, and the upload has locked the next repository.
   const deleteRepo = ({ id }: { id: string }) => `delete from repo where id = '${id}'`;
   const upload = deadlock<unknown>(deleteRepo(other), () => storedIn(repo), deleteRepo(repo));
   await expect(upload).rejects.toMatchObject({ code: "not_found" });
@@ -43,7 +43,7 @@ test("an upload that deadlocks with the deletion of its repository fails with no
 });
 
 describe("the sweep", () => {
-  test("removes the files of a deleted repository after a while, but none that another repository has", async () => {
+  test("removes the files of a deleted repository, unless another repository has them", async () => {
     const [gone, other] = [await someRepo(ada), await someRepo(ada)];
     const [own, shared] = [await storedIn(gone), await storedIn(gone, other)];
     expect(await leftovers()).toBe(0);
@@ -59,13 +59,13 @@ describe("the sweep", () => {
     expect(existsSync(fileOf(shared))).toBe(false);
   });
 
-  test("leaves content that was uploaded again in the meantime", async () => {
+  test("keeps content that was uploaded again", async () => {
     const [gone, other] = [await someRepo(ada), await someRepo(ada)];
     const content = randomBytes(100);
     const object = { oid: createHash("sha256").update(content).digest("hex"), size: content.length };
     await storeLfsObject(gone.id, object, [content] as never);
     await db().repo.delete({ where: { id: gone.id } });
-    // A sweep as of tomorrow would also count the uploads of today as abandoned.
+    // A sweep with tomorrow's date would count today's uploads as abandoned.
     await db().lfsLeftover.updateMany({ data: { createdAt: new Date(0) } });
     const uploads = Array.from({ length: 10 }, () => storeLfsObject(other.id, object, [content] as never));
     await Promise.all([...uploads, sweep(new Date()), sweep(new Date())]);
@@ -74,7 +74,7 @@ describe("the sweep", () => {
     expect(await leftovers()).toBe(0);
   });
 
-  test("removes half-written files of a killed process once they are old", async () => {
+  test("removes old, half-written files of a killed process", async () => {
     const folder = join(env().DATA_DIR, "lfs/incoming");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "old"), "x");
@@ -84,7 +84,7 @@ describe("the sweep", () => {
     expect(readdirSync(folder)).toEqual(["new"]);
   });
 
-  test("forgets an upload of which nothing arrived", async () => {
+  test("forgets an upload without content", async () => {
     await noteLfsLeftover(`local:${"0".repeat(64)}`);
     expect(await sweep()).toBeGreaterThan(0);
     expect(await leftovers()).toBe(0);
@@ -98,7 +98,7 @@ describe("in a bucket", () => {
   });
   afterAll(() => bucket.stop());
 
-  test("the sweep removes objects and aborts uploads in parts; objects that the bucket does not delete stay on the list", async () => {
+  test("the sweep removes objects and aborts uploads in parts", async () => {
     const repo = await someRepo(ada);
     await storedIn(repo);
     await db().repo.delete({ where: { id: repo.id } });

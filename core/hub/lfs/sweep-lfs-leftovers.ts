@@ -38,7 +38,6 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
     });
     for (const { location } of leftovers) {
       if (stopping.aborted || (await areDeletionsHeld())) return removed;
-      // Other leftovers must not wait for this one.
       const isRemoved = await removeLeftover(location, before).catch((err: unknown) => {
         log().warn({ err, location }, "a leftover of large files cannot be removed");
         return false;
@@ -50,7 +49,7 @@ async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<num
   }
 }
 
-/** Clients remember and resume uploads for three weeks. */
+/** Clients resume uploads for three weeks. */
 export const UNNAMED_XORB_DAYS = 30;
 
 async function forgetUnnamedXorbs(now: Date): Promise<void> {
@@ -62,7 +61,6 @@ async function forgetUnnamedXorbs(now: Date): Promise<void> {
       take: BATCH,
     });
     count = unnamed.length;
-    // The statement checks again, because a file may refer to one of the xorbs by now.
     if (count > 0) await db().xetXorb.deleteMany({ where: { isNamed: false, OR: unnamed } });
   }
 }
@@ -87,11 +85,11 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
   await db().xetRemoval.delete({ where: { repoId } });
 }
 
-/** Holds the location's lock, so that no repository gets the content at this moment. */
+/** The location's lock prevents a repository from getting the content at this moment. */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // The row is locked too, because a deletion that records the same leftover again does not take the location's lock.
+    // The row is locked too, because a deletion records the leftover again without the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

@@ -7,7 +7,7 @@ import { withoutFrontMatter } from "../repos/front-matter.ts";
 import type { MarkdownContext } from "./resolve-addresses.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
-/** This runs in a subprocess, because short texts can keep a parser busy for hours. */
+/** Runs in a subprocess, because short texts can keep a parser busy for hours. */
 export type RenderRequest = { text: string; context: MarkdownContext } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
@@ -19,14 +19,14 @@ answerInSubprocess((request: RenderRequest): string => {
   return toHtml(tree, request.text);
 });
 
-/** A page contains the HTML twice: in the document, and in the data for hydration. */
+/** A page contains the HTML twice: in the document, and for hydration. */
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
-/** Colors make dense code forty times as long. A page may have a hundred short texts, each of which can repeat a long URL (S137). */
+/** Colors make dense code forty times as long. A page may have a hundred short texts, each of which repeats a long URL (S137). */
 const HTML_PER_CHARACTER = 64;
 const SHORT_HTML_CHARACTERS = 16 * 1024;
 
 /**
- * The result is one text, because React would create an object for each element, which blocks the event loop.
+ * As one text: React would create an object for each element, which blocks the event loop.
  * @throws Error if the HTML is too large for a page
  */
 function toHtml(tree: Root, source: string): string {
@@ -36,7 +36,7 @@ function toHtml(tree: Root, source: string): string {
   return html;
 }
 
-/** The keyboard must reach every scrolling region. */
+/** The keyboard must reach every scrolling region (WCAG 2.1.1). */
 function adaptForPage(parent: Root | Element): void {
   parent.children = (parent.children as ElementContent[]).map((child) => {
     if (child.type !== "element") return child;
@@ -55,7 +55,6 @@ const element = (tagName: string, properties: Element["properties"], ...children
   children,
 });
 
-// WCAG 2.1.1
 const scrolling = (table: Element) =>
   element("div", { role: "group", ariaLabel: "Table", tabIndex: 0, className: ["table-scroll"] }, table);
 

@@ -7,7 +7,6 @@ import { renderMarkdown } from "./render-markdown.ts";
 
 const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "docs" };
 
-/** All elements that a browser creates from the rendered text, outer before inner. */
 async function elementsOf(text: string, at = place): Promise<Element[]> {
   const html = await renderMarkdown(text, at);
   if (html === undefined) throw new Error("it was not rendered");
@@ -28,7 +27,7 @@ const hrefOf = async (address: string) => named(await elementsOf(`<a href="${add
 const imageOf = async (address: string) => named(await elementsOf(`<img src="${address}" alt="x">`), "img")[0]?.properties.src;
 
 describe("Markdown", () => {
-  it("is laid out: headings below the page's own, tables, tasks, footnotes, code in colors; without its front matter", async () => {
+  it("is laid out with headings below the page's own, and without its front matter", async () => {
     const elements = await elementsOf(
       "---\ntags: [sea]\n---\n# Tides\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\nwhy[^1]\n\n[^1]: so\n\n```js\nlet a = 1\n```\n",
     );
@@ -71,7 +70,7 @@ describe("Markdown", () => {
     "<div is=x-y popover popovertarget=account-menu contenteditable slot=a part=b data-x=1>x</div>",
     "<details ontoggle=alert(1) open>x</details>",
     "<!--[if IE]><script>alert(1)</script><![endif]--><?php x ?><![CDATA[<script>x</script>]]>",
-  ])("contains neither code that runs nor elements that pass for ours: %s", async (text) => {
+  ])("contains no code that runs and no elements that imitate ours: %s", async (text) => {
     const elements = await elementsOf(text);
     const harmless = new Set([
       "href",
@@ -103,7 +102,7 @@ describe("Markdown", () => {
     expect(elements.map(textOf).join()).not.toMatch(/display:none/);
   });
 
-  it("creates no ID or name that the page uses or that would shadow a property of `document`", async () => {
+  it("creates no ID or name that shadows one of the page or of `document`", async () => {
     const elements = await elementsOf("# main\n\n## cookie\n\n<p id=main>x</p><p id=account-menu>x</p><a name=location>x</a>");
     const ids = elements.flatMap(({ properties }) => (properties.id ? [properties.id] : []));
     expect(ids).toHaveLength(4);
@@ -114,7 +113,7 @@ describe("Markdown", () => {
     expect(named(comment, "a")[0]?.properties.href).toBe("#md-7-main");
   });
 
-  it("resolves relative links and images within the repository, at the shown revision", async () => {
+  it("resolves relative links and images within the repository and its revision", async () => {
     const at = "/datasets/ada/tides/blob/feature%2Fx";
     expect(await hrefOf("a b.md?x=1#usage")).toBe(`${at}/docs/a%20b.md#md-usage`);
     expect(await hrefOf("../LICENSE")).toBe(`${at}/LICENSE`);
@@ -147,7 +146,7 @@ describe("Markdown", () => {
     expect(named(badge, "a").map(textOf)).toEqual(["Build"]);
   });
 
-  it("S138 is rendered or given up in time, whatever is in it", { timeout: 120_000 }, async () => {
+  it("S138 is rendered or given up in time", { timeout: 120_000 }, async () => {
     const texts = [
       "[".repeat(1024 * 1024),
       "> ".repeat(100_000),
@@ -159,7 +158,7 @@ describe("Markdown", () => {
       const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
       expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(4);
     });
-    // Each text may take three seconds in a subprocess. The event loop only passes the texts on.
+    // A subprocess may take three seconds for each text. The event loop only passes texts on.
     expect(mainMs).toBeLessThan(1_500);
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
   });
@@ -169,7 +168,6 @@ describe("Markdown", () => {
   }, async () => {
     const costs: number[] = [];
     let html: string | undefined;
-    // The garbage collector may run at any time, so the best of some runs counts.
     for (const title of ["one", "two", "three", "four", "five", "six"]) {
       const mainMs = await mainThreadMs(async () => {
         html = await renderMarkdown(`# ${title}\n\n${"*a* ".repeat(6_000)}`);
@@ -182,7 +180,7 @@ describe("Markdown", () => {
     expect(Math.min(...costs)).toBeLessThan(5 * parseMs);
   });
 
-  it("S137 waits for only a few of the twenty hostile READMEs of a stranger's repository", {
+  it("S137 waits for only a few of a stranger's twenty hostile READMEs", {
     timeout: 120_000,
   }, async () => {
     await renderMarkdown("# begun");
@@ -208,13 +206,13 @@ describe("Markdown", () => {
     await Promise.all(others);
   });
 
-  it("S137 is not rendered if a short text would become a large page, but dense code in colors is", async () => {
+  it("S137 is not rendered if a short text would become a large page", async () => {
     const address = `http://x/${"&".repeat(1_200)}`;
     expect(await renderMarkdown(`[a]: ${address}\n\n${"[a]\n".repeat(300)}`, place)).toBeUndefined();
     expect(await renderMarkdown(`\`\`\`json\n[${"1,".repeat(1_000)}1]\n\`\`\`\n`, place)).toContain("hljs-number");
   });
 
-  it("S137 a text that took too long is recognized wherever it appears", { timeout: 60_000 }, async () => {
+  it("S137 that took too long is recognized wherever it appears", { timeout: 60_000 }, async () => {
     const text = `again ${"*a_".repeat(20_000)}`;
     const timeOf = async (folder: string) => {
       const start = Date.now();
@@ -225,9 +223,9 @@ describe("Markdown", () => {
     expect(await timeOf("two")).toBeLessThan(first / 10);
   });
 
-  it("S137 is rendered even if a copy in a folder with a very long name cannot be", { timeout: 60_000 }, async () => {
+  it("S137 is rendered even if a copy in a folder with a very long name is not", { timeout: 60_000 }, async () => {
     const long = { ...place, base: "/datasets/mallory/x", folder: "ü".repeat(1_950) };
-    // Two hundred long addresses make the page too large. Four thousand also take too long.
+    // Two hundred long links make the page too large. Four thousand also take too long.
     for (const links of [200, 4_000]) {
       const text = Array.from({ length: links }, (_, at) => `[a](${at}.md)`).join(" ");
       expect(await renderMarkdown(text, long), `${links}`).toBeUndefined();
@@ -236,7 +234,7 @@ describe("Markdown", () => {
   });
 
   it.each(["li", "dd", "dt", "td", "tr", "summary", "p", "a", "rt"])(
-    "with a bare <%s> does not leave the element that contains the text",
+    "with a bare <%s> stays within the element that contains the text",
     async (name) => {
       const text = `<${name}>one</${name}>two<div><${name}>three</${name}></div>`;
       for (const [list, item] of [

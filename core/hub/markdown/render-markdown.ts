@@ -7,7 +7,7 @@ const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/** "slow" and "too much" depend only on the text. "too large" also depends on the folder, because each link contains its name. */
+/** "slow" and "too much" depend only on the text. "too large" also depends on the folder, whose name each link contains. */
 type Verdict = "slow" | "too large" | "too much";
 
 // Each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
@@ -40,7 +40,9 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
   );
 }
 
-/** For the common languages of `lowlight`. Returns undefined if the result is too large or takes too long. */
+/**
+ * @returns undefined if the language is not one of the common ones of `lowlight`, or the result is too large or takes too long
+ */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
   return render({ code, language }, { content: key, key, within: "" });
@@ -49,7 +51,7 @@ export async function renderCode(code: string, language: string): Promise<SafeHt
 type Keys = {
   /** A hash of the text, which alone decides how long rendering takes. */
   content: string;
-  /** A hash of everything that the result depends on. */
+  /** A hash of all that the result depends on. */
   key: string;
   within: string;
 };

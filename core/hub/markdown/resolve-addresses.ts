@@ -1,23 +1,21 @@
 import type { Element, ElementContent, Root } from "hast";
 
 export type MarkdownContext = {
-  /** For example `/datasets/ada/tides`. Absent for a text outside of a repository. */
   base?: string;
   revision?: string;
-  /** The folder has no slash at either end. */
   folder?: string;
-  /** Must differ for each text on one page, and have only lower-case letters, digits and `-`. */
+  /** Different for each text on a page, in lower-case letters, digits and `-`. */
   idPrefix?: string;
 };
 
 export const DEFAULT_ID_PREFIX = "md-";
 
-/** Stands for the repository while a URL is parsed as a browser parses it. */
+/** Stands for the repository, so that URLs are parsed as in a browser. */
 const HERE = "http://repository.invalid";
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * A page that loaded images of other sites would tell those sites who reads it (S24).
+ * Images of other sites would tell those sites who reads the page (S24).
  * @throws Error if a long folder name would make this slow, because the time must depend on the text alone
  */
 export function resolveAddresses(tree: Root, context: MarkdownContext): void {

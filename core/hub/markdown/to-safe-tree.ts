@@ -18,7 +18,7 @@ const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
 /**
- * The steps after the sanitizer must add nothing unsafe.
+ * Steps after the sanitizer must add nothing unsafe.
  * @throws Error if the tree is too large or too deep
  */
 export function toSafeTree(text: string, context: MarkdownContext): Root {
@@ -40,7 +40,6 @@ export function toSafeTree(text: string, context: MarkdownContext): Root {
   return processor.runSync(processor.parse(text)) as Root;
 }
 
-/** The page around the text already has an `h1`. */
 function lowerHeadings(tree: Root): void {
   for (const element of elementsOf(tree)) {
     const level = /^h([1-5])$/.exec(element.tagName)?.[1];
@@ -68,7 +67,7 @@ function requireBounded(tree: Root): void {
   }
 }
 
-/** Nothing uses the positions, and they would be most of the result's size. */
+/** Unused, and most of the result's size. */
 function dropPositions(tree: Root): void {
   for (const { node } of nodesOf(tree)) {
     delete node.position;
@@ -80,7 +79,7 @@ function* elementsOf(tree: Root): Generator<Element> {
   for (const { node } of nodesOf(tree)) if (node.type === "element") yield node;
 }
 
-/** Does not recurse, because trees may be deeper than the stack. */
+/** Without recursion, because trees may be deeper than the stack. */
 function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   const waiting: { node: Nodes; depth: number }[] = [{ node: tree, depth: 0 }];
   for (let one = waiting.pop(); one; one = waiting.pop()) {
@@ -90,7 +89,6 @@ function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   }
 }
 
-/** The allowlist for text that anybody wrote. */
 function schemaOf(idPrefix: string): Schema {
   const aligned = ["align"];
   return {
@@ -152,7 +150,7 @@ function schemaOf(idPrefix: string): Schema {
       details: ["open"],
       section: ["dataFootnotes"],
     },
-    // Outside of its parent, such an element could close an element of the page.
+    // Outside of its parent, the element could close an element of the page.
     ancestors: {
       ...Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
       li: ["ul", "ol"],
@@ -161,7 +159,7 @@ function schemaOf(idPrefix: string): Schema {
     },
     required: { input: { disabled: true, type: "checkbox" } },
     protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
-    // Without a prefix, an ID could replace one of the page's, or a property of `document`.
+    // Otherwise an ID could replace one of the page's, or a property of `document`.
     clobber: ["id", "name", "ariaDescribedBy", "ariaLabelledBy"],
     clobberPrefix: idPrefix,
     strip: ["script", "style", "template", "noscript", "iframe", "object", "title", "textarea", "select", "svg", "math"],

@@ -18,7 +18,7 @@ import { deleteAccount } from "./delete-owner.ts";
 const rows = (ownerId: string) => db().repo.count({ where: { ownerId } });
 
 describe("S112 deleteAccount", () => {
-  test("deletes what the user owns, each repository with its event, and leaves organizations' things", async () => {
+  test("deletes what the user owns, with an event for each repository", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(await signedInPerson("bea"), [[ada, "write"]]);
     const [one, two] = [await someRepo(ada), await someRepo(ada, { type: "dataset", isPrivate: true })];
@@ -38,7 +38,7 @@ describe("S112 deleteAccount", () => {
     expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
   });
 
-  test("leaves comments in other users' repositories, without an author, and deletes reactions, access requests and inference usage", async () => {
+  test("leaves the user's comments in other repositories without an author", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(bea);
     const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };
@@ -79,7 +79,7 @@ describe("S112 deleteAccount", () => {
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
   });
 
-  test("deletes a large account in portions, and the next attempt continues", { timeout: 60_000 }, async () => {
+  test("deletes a large account in portions, and another attempt continues", { timeout: 60_000 }, async () => {
     const ada = await signedInPerson();
     const ids = Array.from({ length: 1_100 }, () => newId()).sort();
     const about = { type: "model", ownerId: ada.id, ownerKind: "user" };
@@ -110,7 +110,7 @@ describe("S112 deleteAccount", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "delete" } })).toBe(1_100);
   });
 
-  test("deletes the repositories of a disabled user too, however many, and none can be created in the meantime", async () => {
+  test("deletes the repositories of a disabled user too", async () => {
     const ada = await signedInPerson();
     await db().repo.createMany({
       data: Array.from({ length: 1_100 }, (_, index) => ({

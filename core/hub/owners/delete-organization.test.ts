@@ -26,7 +26,7 @@ const appFor = (orgId: string) => ({
 });
 
 describe("deleteOrganization", () => {
-  test("deletes everything of the organization, each repository with its event, and leaves its members' own things", async () => {
+  test("deletes everything of the organization, with an event for each repository", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const other = await organizationOf(bea);
@@ -97,7 +97,7 @@ describe("deleteOrganization", () => {
     await expect(createOrganization(ada.actor, { name }, from)).rejects.toMatchObject({ code: "conflict", field: "name" });
   });
 
-  test("is only for the organization's administrators with recent authentication, and for the operator", async () => {
+  test("requires an administrator with a recent authentication, or the operator", async () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { id } = await organizationOf(ada, [[bea, "write"]]);
     await expect(deleteOrganization(staleActor(ada.actor), id, from)).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe("deleteOrganization", () => {
     }
   });
 
-  test("lets nobody create or join anything under the name meanwhile, and every request gets a response", async () => {
+  test("lets nobody create anything under the name meanwhile", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada);
     const email = `${freshName("x")}@example.test`;
@@ -134,7 +134,7 @@ describe("deleteOrganization", () => {
   });
 });
 
-test("S137 most of a large organization is deleted in portions, and the next try continues where the last one ended", async () => {
+test("S137 a large organization is deleted in portions, and another attempt continues", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const { id } = await organizationOf(ada, [[bea, "write"]]);
   const left = () => db().collection.count({ where: { ownerId: id } });

@@ -12,7 +12,7 @@ import { readRepos } from "../repos/read-repos.ts";
 import { removeContributions, UPLOADS_AT_A_TIME } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** Deletes most of a large account in portions first, so that another attempt can continue after an interruption. */
+/** Deletes most of a large account in portions, so that another attempt can continue. */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   const isOwn = actorId(actor) === userId;
   const by = isOwn ? null : actorId(actor);
@@ -33,9 +33,9 @@ const ofUser = (userId: string) => Prisma.sql`user_id = ${userId}`;
 const isStoreOf = (userId: string) => Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NOT NULL`;
 const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
-/** The tables in which an account can have very many rows. With `change`, rows are changed and stay. */
+/** Tables in which an account can have very many rows. `change` changes rows instead of deleting them. */
 const PORTIONS: readonly Portion[] = [
-  // A store may have thousands of files, a collection hundreds of items, and a run a log of megabytes.
+  // A store may have thousands of files, a collection hundreds of items, and a run megabytes of logs.
   { table: "repo", where: isStoreOf, most: UPLOADS_AT_A_TIME },
   { table: "collection", where: ownedBy, most: 50 },
   { table: "job_run", where: ownedBy, most: 200 },
@@ -97,7 +97,7 @@ export async function deleteOrganization(actor: Actor, orgId: string, from: Requ
 
 const REPOS_AT_A_TIME = 500;
 
-/** The caller has locked the owner's row, so nothing is added. `actorId` is null if the actor is the deleted owner. */
+/** The caller has locked the owner's row, so nothing is added. `actorId` is null if the owner is the actor. */
 async function removeOwned(
   tx: Db,
   ownerId: string,
@@ -108,7 +108,7 @@ async function removeOwned(
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
   await tx.jobRun.deleteMany({ where: { ownerId } });
-  // These tables have no foreign key, because an owner is either a user or an organization.
+  // Without foreign keys, because an owner is either a user or an organization.
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
   await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
   await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });

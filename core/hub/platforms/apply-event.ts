@@ -18,7 +18,7 @@ import {
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/** Two indexes contain this time, and each new value makes PostgreSQL write all indexes of the table. */
+/** Two indexes contain this time, and a new value makes PostgreSQL write all indexes of the table. */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
 export type Mirror = {
@@ -28,7 +28,6 @@ export type Mirror = {
   changed: Set<Mirrored>;
 };
 
-/** Writes only creations, deletions and moves. The caller writes all other changes together. */
 export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);
@@ -96,7 +95,7 @@ async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promis
   if (!owner) throw notFound("Owner");
   const movedTo = { name: `${owner.handle}/${spelled}`, owner: { id: owner.id } };
   const before = { ...repo };
-  // If another repository gets this name at the same moment, the unique index finds the conflict.
+  // The unique index finds a conflict with a simultaneous change to this name.
   await tx.$executeRaw`SAVEPOINT move`;
   try {
     await tx.$executeRaw`

@@ -12,7 +12,7 @@ const URL_MAX_CHARACTERS = 2_000;
 
 const url = z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS);
 
-/** Git writes forty zeros for a ref that does not exist. */
+/** Git writes forty zeros for a missing ref. */
 const sha = z
   .string()
   .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits, or null")
@@ -71,7 +71,6 @@ const comment = z.object({
 
 const updatedRef = z.object({ ref: z.string().max(500).startsWith("refs/", "must be a full name"), oldSha: sha, newSha: sha });
 
-/** Only these settings are stored. Other settings are passed on unchanged. */
 const updatedConfig = z
   .object({
     private: z.boolean().optional(),
@@ -103,7 +102,7 @@ export type EventComment = z.infer<typeof comment>;
 
 export const eventKinds = Object.keys(schemas) as EventKind[];
 
-/** Finds the kind at the end of a CloudEvents `type`, such as `com.example.repo.content.update`. */
+/** The kind at the end of a CloudEvents `type`, such as `com.example.repo.content.update`. */
 export function kindOfType(type: string): EventKind | undefined {
   return eventKinds.find((kind) => {
     const ending = kind.replace(" ", ".");
@@ -116,7 +115,7 @@ export const eventOf = (kind: EventKind): { scope: EventScope; action: EventActi
   return { scope, action };
 };
 
-/** The schemas are created once, because Zod compiles each new schema when it is first used. */
+/** Created once, because Zod compiles each new schema at its first use. */
 const limited = new Map(
   eventKinds.map((kind) => [
     kind,

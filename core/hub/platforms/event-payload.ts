@@ -10,13 +10,12 @@ type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } 
 
 export type PayloadContext = {
   platform: Platform;
-  /** For a move or a deletion, the repository as it was before. */
   repo: Mirrored;
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;
 };
 
-/** Has the form of a payload of a repository that is hosted here (docs/specification/webhooks.md#payload). */
+/** Like the payload of a repository that is hosted here (docs/specification/webhooks.md#payload). */
 export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
   const { repo: known } = context;
   const event = eventOf(data.kind);
@@ -75,7 +74,7 @@ function personId({ name, id }: EventPerson, { owners, platform }: PayloadContex
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** The same arguments always give the same 24 hex digits (docs/specification/README.md#conventions). */
+/** Equal arguments give equal IDs (docs/specification/README.md#conventions). */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

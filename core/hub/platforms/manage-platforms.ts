@@ -16,7 +16,7 @@ import {
   TOKEN_OVERLAP_HOURS,
 } from "./platform.ts";
 
-/** Only the hash and the last four characters of the token are stored (S55). */
+/** Stores only the token's hash and last four characters (S55). */
 export async function createPlatform(
   actor: Actor,
   input: { name: string; source: string },
@@ -34,7 +34,7 @@ export async function createPlatform(
   return { id, name, source, token };
 }
 
-/** Sources of revoked platforms count too, because an event of one platform could be mistaken for a duplicate of the other's. */
+/** Revoked platforms count too: one platform's event could be mistaken for a duplicate of the other's. */
 async function requireFree(tx: Db, name: string, source: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('platforms', 0))`;
   const others = await tx.platform.findMany({ select: { name: true, source: true, revokedAt: true } });
@@ -71,7 +71,7 @@ export async function rotatePlatformToken(
   return { token, previousExpiresAt };
 }
 
-/** The platform's repositories are deleted, because nobody would keep their visibility up to date. */
+/** Deletes the platform's repositories, because nobody would update their visibility. */
 export async function revokePlatform(
   actor: Actor,
   { id, name }: Pick<Platform, "id" | "name">,

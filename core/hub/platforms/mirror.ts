@@ -17,11 +17,10 @@ export type NamedOwner = Repo["owner"];
 
 export const WAITING_MAX = 100;
 
-/** Calls of this process wait here, because `lockPlatform` holds a database connection while it waits. */
+/** `lockPlatform` holds a database connection while it waits, so calls of this process wait here. */
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** The hashes of valid tokens, by the platform's ID. */
 export type Locked = Map<string, string[]>;
 
 const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
@@ -35,7 +34,10 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
   return tokensOf(live);
 }
 
-/** Skips revoked and locked platforms. Later locks may take 200 ms, because all platforms' events wait for this transaction. */
+/**
+ * Skips revoked and locked platforms. Later locks may take at most 200 ms, because events of all platforms wait for this
+ * transaction.
+ */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
   const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
     SELECT id, ${TOKENS}, set_config('lock_timeout', '200ms', true) FROM platform
@@ -46,7 +48,7 @@ export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promis
 export const readMirrored = (tx: Sql, where: Prisma.Sql): Promise<Mirrored[]> =>
   readRepos(Prisma.sql`r.platform_id IS NOT NULL AND ${where}`, { tx }) as Promise<Mirrored[]>;
 
-/** Locks the owners until the transaction ends. Leaves out disabled users. */
+/** Locks the owners until the transaction ends. Omits disabled users. */
 export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Map<string, NamedOwner>> {
   const wanted = [...new Set(handles)].filter((handle) => !handle.includes("\0") && handle.isWellFormed());
   if (wanted.length === 0) return new Map();
@@ -86,7 +88,6 @@ export async function rememberNames(
 const EXTERNAL_ID_MAX_CHARACTERS = 200;
 const URL_MAX_CHARACTERS = 2_000;
 
-/** A number is read as its digits. */
 export const externalIdSchema = z
   .union([z.string(), z.int()])
   .transform(String)
@@ -100,14 +101,13 @@ export const fullNameSchema = z
 export const describedRepoSchema = z.object({
   type: z.enum(repoTypes).default("model"),
   name: fullNameSchema,
-  /** The ID must stay the same when the repository is renamed. */
+  /** Stays the same when the repository is renamed. */
   id: externalIdSchema,
   private: z.boolean(),
   url: z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS),
   description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
   tags: z.array(z.string().min(1).max(100)).max(100).optional(),
   defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
-  /** Null if there is no commit. */
   headSha: z
     .string()
     .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits")
@@ -116,7 +116,10 @@ export const describedRepoSchema = z.object({
 
 export type DescribedRepo = z.infer<typeof describedRepoSchema>;
 
-/** Leaves out repositories whose name or ID is taken. Returns the number of inserted repositories. */
+/**
+ * Omits repositories whose name or ID is taken.
+ * @returns the number of inserted repositories
+ */
 export function insertRepos(
   tx: Sql,
   platform: Platform,
@@ -136,7 +139,7 @@ export function insertRepos(
     external_id: described.id,
     external_url: described.url,
   }));
-  // Discussions are on the platform, so they are off here.
+  // The discussions are on the platform.
   return tx.$executeRaw`
     INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, is_private, description, tags, head_sha, default_branch,
       external_id, external_url, platform_id, has_discussions)

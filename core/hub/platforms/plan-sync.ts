@@ -11,7 +11,6 @@ import {
 } from "./mirror.ts";
 
 export type Entry = {
-  /** Null if the ID could not be read. */
   externalId: string | null;
   described?: DescribedRepo & { handle: string; spelled: string; canonical: string };
   owner?: NamedOwner;
@@ -60,8 +59,8 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
 export type Occupant = { repoId: string; key: string };
 
 /**
- * Repositories may exchange names, also in a ring. A refused repository keeps its old name, so another repository that wants that
- * name is refused too.
+ * Repositories may exchange names, even in a ring. A refused one keeps its name, so another repository that wants this name is
+ * refused too.
  * @param leaving IDs of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

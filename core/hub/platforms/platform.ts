@@ -13,7 +13,7 @@ export const TOKEN_OVERLAP_HOURS = 24;
 
 export type Platform = { id: string; name: string; source: string };
 
-/** A platform whose token was looked up in a cache. Check the token again before you use anything that the platform sends. */
+/** The token was found in a cache. Check it again before using anything that the platform sends. */
 export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
@@ -22,7 +22,6 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** The `source` of every event of the platform begins with this absolute URI. */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
@@ -30,13 +29,12 @@ export function parseSource(value: unknown): string {
   return source;
 }
 
-/** `https://git.example` must not allow `https://git.example.org`. */
+/** `https://git.example` does not allow `https://git.example.org`. */
 export function isSourceOf(prefix: string, source: string): boolean {
   if (!source.startsWith(prefix)) return false;
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
 }
 
-// The time of the last use is written at most once a minute.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 export async function findPlatform(token: string): Promise<Platform | undefined> {
@@ -48,7 +46,7 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   return { id, name, source };
 }
 
-/** Each use checks a cached token again, so a revoked token is refused at once. */
+/** Each use checks a cached token again, so a revoked one is refused at once. */
 const PRESENTED_MS = 30_000;
 const PRESENTED_MAX = 1_000;
 const presented = new Map<string, { platform: PresentedPlatform; until: number }>();
@@ -99,7 +97,6 @@ const findByHash = batched<string, Row | undefined>(
   LOOKUPS_AT_ONCE,
 );
 
-/** If another request has locked the row, a later request updates it. */
 async function noteUsed(id: string): Promise<void> {
   await pool().query(
     `UPDATE platform SET last_used_at = now()

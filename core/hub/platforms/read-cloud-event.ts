@@ -4,7 +4,7 @@ import { type EventData, eventKinds, eventOf, kindOfType, parseEventData } from 
 import { refusalOf, unstorable } from "./mirror.ts";
 import { isSourceOf, type Platform } from "./platform.ts";
 
-/** See CloudEvents 1.0. The published library is not used, because it gives an event without an `id` a new one each time. */
+/** See CloudEvents 1.0. The published library would give an event without an `id` a new one each time. */
 const attributes = z.object({
   specversion: z.literal("1.0", "must be 1.0"),
   id: z.string().min(1).max(255),
@@ -45,7 +45,6 @@ export function readCloudEvent(value: unknown, platform: Platform): CloudEvent {
   return { id, source, data: content.data };
 }
 
-/** A payload may repeat the event of `type`, but not contradict it. */
 function requireSameEvent(data: unknown, kind: EventData["kind"]): void {
   const { event } = data as { event?: unknown };
   if (event === undefined) return;

@@ -15,16 +15,15 @@ export const SYNC_MAX_REPOS = 1_000;
 
 type SyncInput = {
   repos: readonly unknown[];
-  /** Deletes the platform's repositories that `repos` does not contain. */
   isComplete?: boolean;
-  /** Records the changes as events, for a platform that sends no events itself. */
+  /** Records events, for a platform that sends none. */
   isRecorded?: boolean;
 };
 
 export type SyncStatus = "created" | "updated" | "moved" | "unchanged" | "deleted" | "failed";
 export type SyncResult = { id: string | null; status: SyncStatus; refusal?: ServiceError };
 
-/** @returns the outcomes in the order of the call, then those of the deleted repositories */
+/** @returns the outcomes in the order of the call, followed by those of deleted repositories */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
     throw new ServiceError("payload_too_large", `Send at most ${SYNC_MAX_REPOS.toLocaleString("en")} repositories at a time.`);
@@ -50,7 +49,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   const named = Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ANY(${ids})`;
   const known = new Map((await readMirrored(tx, named)).map((repo) => [repo.externalId, repo]));
   resolveEntries(entries, owners, known);
-  // Nothing is deleted if an ID could not be read.
+  // An ID that could not be read may be that of any repository, so nothing is deleted.
   const gone = input.isComplete && ids.length === entries.length ? await readAbsent(tx, platform, ids) : [];
   refuseTakenNames(entries, await readOccupants(tx, entries), new Set(gone.map(({ id }) => id)));
 
@@ -66,7 +65,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
 
   const after = new Map((await readMirrored(tx, named)).map((one) => [one.externalId, one]));
   for (const entry of accepted) {
-    // `insertRepos` leaves out a repository whose name was taken meanwhile.
+    // `insertRepos` omits a repository whose name was taken meanwhile.
     if (after.has(entry.described?.id ?? "")) continue;
     entry.refusal = conflict(`The name ${entry.described?.name} is not available.`, "name");
   }
@@ -79,7 +78,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   return results;
 }
 
-/** @throws ServiceError `conflict` if more repositories are absent than a single transaction should delete (S137) */
+/** @throws ServiceError `conflict` if more repositories are absent than one transaction should delete (S137) */
 async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirrored[]> {
   const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
   if (count > SYNC_MAX_REPOS) {
@@ -103,7 +102,7 @@ async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
 const isMoved = ({ before, described, owner }: Entry): boolean =>
   before !== undefined && (before.owner.id !== owner?.id || before.name !== described?.spelled);
 
-/** All moved repositories first release their names, so that two can exchange names. */
+/** First releases all names, so that two repositories can exchange theirs. */
 async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = moved.map(({ before }) => before?.id ?? "");

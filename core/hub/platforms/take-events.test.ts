@@ -33,7 +33,7 @@ async function transactionsOf(platforms: PresentedPlatform[]): Promise<number[]>
   return rows.map(({ n }) => n);
 }
 
-test("requests of different platforms share a transaction, and none waits for a platform that another process has locked", async () => {
+test("requests of different platforms share a transaction without waiting for a locked platform", async () => {
   const [locked, ...free] = (await Promise.all(Array.from({ length: 4 }, somePlatform))) as [
     PresentedPlatform,
     ...PresentedPlatform[],
@@ -54,13 +54,12 @@ test("requests of different platforms share a transaction, and none waits for a 
   expect(await transactionsOf(free)).toEqual([1]);
 });
 
-test("a shared transaction that one request delays, or makes fail, is repeated for each platform alone", async () => {
+test("a shared transaction that one request delays or fails is repeated for each platform alone", async () => {
   const all = await Promise.all(Array.from({ length: 3 }, somePlatform));
   const [first] = all as [PresentedPlatform];
   const event = pushed(first);
   const other = await pool().connect();
   try {
-    // Another transaction is recording an event with the same source and id.
     await other.query("begin");
     await other.query(
       `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload, source, source_id)
@@ -78,7 +77,7 @@ test("a shared transaction that one request delays, or makes fail, is repeated f
   }
 });
 
-test("S112 a token that is revoked or expired after it was presented is refused at once, and the other requests of the transaction succeed", async () => {
+test("S112 a token that was revoked or has expired since it was presented is refused at once", async () => {
   const [valid, revoked, replaced] = (await Promise.all(Array.from({ length: 3 }, somePlatform))) as [
     PresentedPlatform,
     PresentedPlatform,
@@ -101,7 +100,7 @@ test("S112 a token that is revoked or expired after it was presented is refused 
   ]);
 });
 
-test("the time of a repository's last change advances at most once a second, but its commit with each push", async () => {
+test("the time of a repository's last change advances at most once a second", async () => {
   const platform = await somePlatform();
   const repo = () =>
     db().repo.findFirstOrThrow({ where: { platformId: platform.id }, select: { headSha: true, updatedAt: true } });
@@ -115,7 +114,7 @@ test("the time of a repository's last change advances at most once a second, but
   await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: long } });
   const first = await push("a".repeat(40));
   expect(first.updatedAt.getTime()).toBeGreaterThan(long.getTime());
-  // As if it had changed just now, however long this test has taken.
+  // In the future, so that the duration of this test does not matter.
   const soon = new Date(Date.now() + 60_000);
   await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: soon } });
   expect(await push("b".repeat(40))).toEqual({ headSha: "b".repeat(40), updatedAt: soon });

@@ -15,14 +15,13 @@ import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** `duplicate` means that the event was recorded before. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
   | { status: "failed"; refusal: ServiceError }
 );
 
-/** A transaction records events and applies them to repositories (S122). Simultaneous requests share a transaction. */
+/** One transaction records events and applies them to repositories (S122). Simultaneous requests share it. */
 export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX.toLocaleString("en")} events at a time.`);
@@ -78,13 +77,12 @@ function dequeue(platform: Platform): Request[] {
 
 type Turn = { platform: Platform; requests: readonly Request[] };
 
-/** A turn with more events has its own transaction, so that other platforms need not wait for it. */
+/** A turn with more events gets its own transaction, because other platforms must not wait for it. */
 const SHARED_EVENTS_MAX = 64;
 const SHARED_PLATFORMS_MAX = 32;
-/** While one transaction waits for the disk, the other one reads. */
+/** While one transaction waits for the disk, another one reads. */
 const SHARED_AT_ONCE = 2;
 
-/** @returns false for a turn that needs its own transaction */
 const takeShared = batched<Turn, boolean>(
   async (turns) => {
     try {
@@ -110,7 +108,7 @@ async function takeTurn(turn: Turn): Promise<void> {
 
 const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
 
-/** After a failure, each request is tried alone, so that none fails because of another. */
+/** After a failure, tries each request alone, so that none fails because of another. */
 async function takeAlone({ platform, requests }: Turn): Promise<void> {
   try {
     await takeTurns([{ platform, requests }], lockPlatform);
@@ -124,7 +122,7 @@ async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms)
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // The connection runs the reads after the lock, so that they see everything that was committed before.
+    // The connection runs the reads after the lock, so they see all that was committed before.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
@@ -191,7 +189,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** The events are looked up one by one, because a cached plan for all together could read the whole table. */
+/** One by one: a cached plan for all together could read the whole table. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id
@@ -200,7 +198,7 @@ async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<str
   return new Set(rows.map(keyOf));
 }
 
-/** The lookups are joins, because ORs would read all repositories of a platform. */
+/** With joins, because ORs would read all repositories of a platform. */
 async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
   const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };

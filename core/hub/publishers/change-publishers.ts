@@ -16,12 +16,12 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** Each token of a job is compared with all publishers of its subject. */
+/** Limited, because each token of a job is compared with all publishers of its subject. */
 export const PUBLISHERS_MAX = 20;
-/** Each addition may send a request to a server that the user chose. */
+/** Limited, because each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
-/** Fetches the issuer's keys, so that a mistake shows here and not later in a job. */
+/** Fetches the issuer's keys, so that a mistake shows now and not in a job. */
 export async function addPublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -60,7 +60,6 @@ function isSame(one: Trusted, other: Trusted): boolean {
   return text(one) === text(other);
 }
 
-/** A publisher of another subject gets the same response as an unknown one. */
 export async function removePublisher(
   actor: Actor,
   subject: PublisherSubject,
@@ -89,7 +88,7 @@ async function requireChangeableSubject(actor: Actor, subject: PublisherSubject)
   else await findRepo(actor, subject.repo, "repo.manage_publishers");
 }
 
-/** Changes of the publishers of a subject run one after the other. The permission is checked again under the lock (S135). */
+/** Changes of a subject's publishers run one after the other, and check the permission again under the lock (S135). */
 async function changeSubject<T>(
   actor: Actor,
   subject: PublisherSubject,
@@ -105,7 +104,7 @@ async function changeSubject<T>(
   const { id } = await findRepo(actor, subject.repo, "repo.manage_publishers");
   const by = actorId(actor);
   return db().$transaction(async (tx) => {
-    // Deleting the user's account ends the publishers that the user added, and must not miss a new one.
+    // The account's deletion ends the publishers that the user added, and must not miss a new one.
     if (by) await lockLiveUser(tx, by);
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");
@@ -114,7 +113,7 @@ async function changeSubject<T>(
   });
 }
 
-/** For a repository, its organization's administrators see the entries too (S116). */
+/** An organization's administrators see the entries for its repositories (S116). */
 async function recordPublisherAudit(
   tx: Db,
   actor: Actor,

@@ -8,7 +8,6 @@ import { findRepo } from "../repos/find-repo.ts";
 import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** Undefined if the operator's command added the publisher. */
   addedBy: string | undefined;
 };
 

@@ -12,8 +12,8 @@ import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * A former name is refused, because it could mean another repository. Discussions and files may be too many for one transaction,
- * so most are deleted first. After an interruption, another attempt continues.
+ * A former name is refused, because it could mean another repository. Most discussions and files are deleted before the final
+ * transaction, for which they may be too many. Another attempt continues an interrupted one.
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
   const requireThisName = ({ fullName }: Repo) => {
@@ -48,7 +48,7 @@ export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: strin
   await tx.repo.deleteMany({ where: { id: { in: repos.map(({ id }) => id) } } });
 }
 
-/** Checks the permission again under the lock, because the repository may have been moved or made private (S135). */
+/** Checks the permission under the lock, because the repository may have been moved or made private (S135). */
 export async function changeRepo<T>(
   actor: Actor,
   wanted: RepoName,

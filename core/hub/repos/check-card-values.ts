@@ -1,6 +1,6 @@
 import type { RepoType } from "@keyhook/sdk";
 
-// Runs only in a subprocess, after the YAML was parsed there.
+// Runs only in a subprocess, which has parsed the YAML.
 
 type Values = Record<string, unknown>;
 

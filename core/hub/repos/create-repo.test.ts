@@ -15,7 +15,7 @@ import { findRepo } from "./find-repo.ts";
 import type { Repo } from "./repo.ts";
 
 describe("createRepo", () => {
-  test("creates a repository that accepts commits; each change is one event", async () => {
+  test("creates a repository that accepts commits", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "Tide-Tables", type: "dataset" });
     expect(repo).toMatchObject({ fullName: `${ada.username}/Tide-Tables`, headSha: null, isPrivate: false });
@@ -32,7 +32,7 @@ describe("createRepo", () => {
     });
   });
 
-  test("accepts a name once for each type, ignoring case, even in simultaneous requests", async () => {
+  test("creates one repository if several requests name the same type and name, ignoring case", async () => {
     const ada = await signedInPerson();
     await someRepo(ada, { name: "Tide" });
     await someRepo(ada, { name: "tide", type: "space" });
@@ -41,7 +41,7 @@ describe("createRepo", () => {
     expect(await outcomes(asked)).toEqual(["conflict", "conflict", "ok"]);
   });
 
-  test("limits a user to a thousand repositories an hour", async () => {
+  test("is limited to a thousand repositories an hour for a user", async () => {
     const ada = await signedInPerson();
     await someRepo(ada);
     const key = throttleKey("repo_create", ada.id);
@@ -50,7 +50,7 @@ describe("createRepo", () => {
     await expect(someRepo(ada)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
   });
 
-  test("S135 a member who is removed while their request waits creates nothing", async () => {
+  test("S135 refuses a member who is removed while the request waits", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
@@ -60,7 +60,7 @@ describe("createRepo", () => {
     expect(await db().repo.count({ where: { ownerId: id } })).toBe(0);
   });
 
-  test("S135 works under an organization for its contributors, but not for its readers or outsiders", async () => {
+  test("S135 allows contributors of an organization, and refuses its readers", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],
@@ -78,7 +78,7 @@ describe("createRepoWithFiles", () => {
   const read = async (repo: Repo, path: string) =>
     (await runGit(await openRepository(repo), ["cat-file", "blob", `${repo.headSha}:${path}`])).toString();
 
-  test("creates a first commit that assigns large files to Git LFS, and whose README.md has the Space's title and the license", async () => {
+  test("creates a first commit with .gitattributes for large files and a README.md", async () => {
     const ada = await signedInPerson();
     const make = (input: Partial<Parameters<typeof createRepoWithFiles>[1]>) =>
       createRepoWithFiles(ada.actor, { type: "model", owner: ada.username, name: freshName("tide"), ...input }, from);
@@ -129,14 +129,14 @@ describe("createRepoWithFiles", () => {
     expect(await db().repo.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("S137 for another user is refused before its files are examined", async () => {
+  test("S137 refuses to create a repository for another user without examining the files", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson()];
     const files = [{ path: ".gitattributes", content: Buffer.alloc(3_000, "x") }];
     const asked = createRepoWithFiles(eve.actor, { type: "model", owner: ada.username, name: "tide", files }, from);
     await expect(asked).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  test("S135 works for an app that may only create repositories and write to its own", async () => {
+  test("S135 works for an app that may only create repositories and write to these", async () => {
     const ada = await signedInPerson();
     const clientId = await someApp();
     const scopes = ["contribute-repos"] as const;
@@ -147,7 +147,7 @@ describe("createRepoWithFiles", () => {
   });
 });
 
-test("by default, a repository of an organization has the visibility that the organization has set", async () => {
+test("an organization's repository gets the visibility that the organization has set", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const { id, name } = await organizationOf(ada, [[bea, "write"]]);
   await setDefaultVisibility(ada.actor, id, "private", from);

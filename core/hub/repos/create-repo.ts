@@ -28,7 +28,7 @@ export type NewRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** By default, a user's repository is public, and an organization's follows the organization's setting. */
+  /** By default, a user's repository is public, and an organization's follows its setting. */
   isPrivate?: boolean | undefined;
   sdk?: string | null;
   defaultBranch?: string;
@@ -71,7 +71,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
       skipDuplicates: true,
     });
     if (count === 0) throw conflict(nameTaken(type, owner.handle, spelled), "name");
-    // A concurrent move away from this name has ended when the insert is done.
+    // After the insert, no repository is still moving away from this name.
     await tx.repoFormerName.deleteMany({ where: { type, ownerId: owner.id, nameCanonical: canonical } });
     const made = (await readRepo(id, tx)) as Repo;
     await recordAuditEvent(tx, { type: "repo.create", actor, owner, data: { repo: made.fullName, type, isPrivate }, from });
@@ -85,7 +85,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   return repo;
 }
 
-// Scripts match this text and the next, so they must not change.
+// Scripts match these texts, so they must not change.
 const FIRST_COMMIT = "initial commit";
 export const nameTaken = (type: RepoType, handle: string, name: string): string =>
   `A ${type} repository called ${handle}/${name} already exists.`;
@@ -98,7 +98,7 @@ const LICENSE_MAX_CHARACTERS = 100;
 /**
  * Clients expect a first commit, which they tag or use as a parent at once. It has `files` and a generated .gitattributes. A
  * Space and a repository with a license also get a README.md. A file in `files` replaces a generated one.
- * @param input.autoInit false leaves out the generated files, for a push of an existing repository
+ * @param input.autoInit false omits the generated files, for a push of an existing repository
  * @throws ServiceError as `createRepo` and `createCommit`
  */
 export async function createRepoWithFiles(
@@ -123,7 +123,7 @@ export async function createRepoWithFiles(
   const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
   if (owner) {
     await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
-    // The files are checked first, so that no repository without them remains if they are refused.
+    // Refused files must not leave an empty repository behind.
     await checkFirstFiles(all);
     await requireRoom(owner, sizeOf(all), "the files of this repository");
   }

@@ -23,9 +23,9 @@ import { lockRepo, readRepo } from "./read-repos.ts";
 import { ownerColumns, type Repo, repoResource } from "./repo.ts";
 
 const COPY_MAX_MS = 10 * 60_000;
-/** Deleted copies still count for two days, so a member could fill an organization's storage with them. */
+/** Deleted copies count for two days, so a member could fill an organization's storage with them. */
 const COPIES: ThrottleLimit = { limit: 30, windowSeconds: 60 * 60 };
-/** Objects whose delta base is not copied become whole, which could make the copy a thousand times as large (S137). */
+/** S137: an object whose delta base is not copied becomes whole, so the copy could be a thousand times as large. */
 const SLACK_BYTES = 16 * 1024 * 1024;
 
 type Copy = {
@@ -35,7 +35,7 @@ type Copy = {
   prepare?: (made: Repo) => Promise<void>;
 };
 
-/** The copy's large files are not stored again, but count towards the quota of the copy's owner. */
+/** The copy's large files are not stored twice, but count toward its owner's quota. */
 export async function duplicateRepo(
   actor: Actor,
   wanted: RepoName,
@@ -44,7 +44,6 @@ export async function duplicateRepo(
   actorNow: ActorNow = async () => actor,
 ): Promise<Repo> {
   const source = await findRepo(actor, wanted, "repo.read_content");
-  // A copy of a public repository gets the default visibility of its new owner.
   const { isPrivate = isRestricted(source) || undefined } = to;
   await requireCopyable(actor, source, isPrivate);
   await openRepository(source);
@@ -63,7 +62,7 @@ export async function duplicateRepo(
       if (!current || !copy) throw notFound("Repository");
       await requireCopyable(now, current, copy.isPrivate);
       await requirePermission(now, "repo.write", repoResource(copy), { what: "Repository" });
-      // The quota was not checked for files that the source got after the reservation.
+      // The reservation did not include files that the source has got since.
       if (copy.lfsBytes > lfsBytes) throw conflict(`${source.fullName} has changed in the meantime. Try again.`);
     };
     const copyAll = async () => {
@@ -81,7 +80,7 @@ export async function duplicateRepo(
 
 const isRestricted = ({ isPrivate, gated }: Repo): boolean => isPrivate || gated !== "none";
 
-/** A public copy makes the content public, so it requires the right to publish the source. */
+/** A public copy publishes the content, which requires the right to publish the source. */
 async function requireCopyable(actor: Actor, source: Repo, isPrivate: boolean | undefined): Promise<void> {
   await requirePermission(actor, "repo.read_content", repoResource(source), { what: "Repository" });
   if (isPrivate || !isRestricted(source) || (await may(actor, "repo.manage", repoResource(source)))) return;
@@ -154,7 +153,7 @@ async function copyObjects(
   }
 }
 
-/** Checks again that the copy is empty, because somebody may have pushed to it meanwhile. */
+/** Somebody may have pushed to the copy meanwhile, so this checks again that it is empty. */
 async function removeEmpty(actor: Actor, { id }: Repo, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);

@@ -22,7 +22,7 @@ export type RepoAction = {
 const NAME_MAX_CHARACTERS = 200;
 
 /**
- * A former name finds the repository too.
+ * Also finds a repository by a former name.
  * @throws ServiceError `not_found` if there is no such repository or the actor may not see it (S136)
  */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
@@ -34,7 +34,7 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
   return repo;
 }
 
-/** A member who does not meet the organization's requirements must not learn which private names exist, not even by the time (S136). */
+/** Neither the response nor its time tells a restricted member which private names exist (S136). */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
   if (ownerOrgId) {
     const nothing = { repoId: "", isPrivate: true, isGated: false, createdById: null, createdByClientId: null };
@@ -45,11 +45,10 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
   throw notFound("Repository");
 }
 
-// Any value may arrive here, because a browser can send anything to a form's action as the repository.
+// A browser can send any value to a form's action.
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
 
-/** @returns undefined if the creator's account is deleted or disabled */
 export async function findCreator({ createdById }: Pick<Repo, "createdById">): Promise<string | undefined> {
   const user = createdById === null ? undefined : await findUser(createdById);
   return user && user.disabledAt === null ? user.username : undefined;

@@ -13,31 +13,31 @@ import { repoResource } from "./repo.ts";
 const LIKES_OF_USER_MAX = 10_000;
 const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
 export const LIKES_PAGE = 100;
-/** Counting all entries would be the most expensive part of a list. */
+/** Limited, because counting all entries would be the most expensive part of a list. */
 export const LIKES_PAGES_MAX = 100;
 
-/** Others can see a like as they see a comment, so both need the same right. */
+/** Others can see likes and comments, so both need the same right. */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
   const repo = await findRepo(actor, name, "discussion.write");
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("forbidden", "Only a user can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // The transaction holds a connection while it waits for rows that other likes have locked, so the wait must be short (S137).
+    // While the transaction waits for rows of other likes, it holds a connection, so the wait is short (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
-    // The insert's foreign key would take a weaker lock first, and likes with a push between them would deadlock.
+    // The insert's foreign key would take a weaker lock first. Two likes with a push between them would then deadlock.
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repo.id} FOR NO KEY UPDATE`;
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
-    // The repository may have become private before a trigger of the insert locked its row (S135).
+    // The repository may have become private before its row was locked (S135).
     const current = await readRepo(repo.id, tx);
     if (!current) throw notFound("Repository");
     await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });
   });
 }
 
-/** The lock makes a user's simultaneous likes wait for each other, so that each is counted. */
+/** The lock makes a user's simultaneous likes wait for each other, so that each counts. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
@@ -83,7 +83,7 @@ export async function listLikers(actor: Actor, name: RepoName, page: number): Pr
   return likes.map(({ user, createdAt }) => ({ ...user, likedAt: createdAt }));
 }
 
-/** The caller must have found the repository for this actor. */
+/** Call this with a repository that was found for the actor. */
 export const countLikers = (repoId: string): Promise<number> =>
   db().repoLike.count({ where: likersOf(repoId), take: listedMax(LIKES_PAGE) });
 

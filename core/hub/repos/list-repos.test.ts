@@ -12,7 +12,7 @@ const names = async (actor: Parameters<typeof listRepos>[0], query: RepoQuery) =
   (await listRepos(actor, query)).repos.map(({ name }) => name);
 
 describe("listRepos", () => {
-  test("S136 shows public repositories, and private ones only to users who may read them", async () => {
+  test("S136 returns private repositories only to users who may read them", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [[bea, "read"]]);
     await someRepo(ada, { name: "own-private", isPrivate: true });
@@ -37,12 +37,11 @@ describe("listRepos", () => {
     expect(await names(anonymous, { owner: ada.username })).toEqual(["own-public"]);
   });
 
-  test("returns pages without a gap and without a repetition, in both directions", async () => {
+  test("returns each repository once, on pages in both directions", async () => {
     const ada = await signedInPerson();
     for (let made = 0; made < 13; made++) {
       await someRepo(ada, { name: `r${made}`, isPrivate: made % 3 === 0, type: made % 2 === 0 ? "model" : "space" });
     }
-    // With one time for several repositories, the ID decides their order.
     await db().repo.updateMany({ where: { ownerId: ada.id, isPrivate: true }, data: { updatedAt: new Date(1_000_000) } });
     for (const sort of ["updated", "created"] as const) {
       for (const isOldestFirst of [false, true]) {
@@ -60,7 +59,7 @@ describe("listRepos", () => {
     }
   });
 
-  test("S137 ends a page where its cards have a megabyte, and continues on the next one", async () => {
+  test("S137 ends a page whose cards have a megabyte", async () => {
     const ada = await signedInPerson();
     const made: string[] = [];
     for (let each = 0; each < 5; each++) made.push((await someRepo(ada, { name: `r${each}` })).name);
@@ -83,12 +82,12 @@ describe("listRepos", () => {
     expect((await listRepos(anonymous, query)).repos).toHaveLength(2);
   });
 
-  test("S137 leads to the next page even if all repositories of a page are deleted while it is read", async () => {
+  test("S137 leads to the next page even if all repositories of a page are deleted meanwhile", async () => {
     const ada = await signedInPerson();
     const word = freshName("gone");
     for (let made = 0; made < 5; made++) await someRepo(ada, { name: `${word}-${made}` });
     const query: RepoQuery = { search: word, sort: "created", isOldestFirst: true, limit: 2 };
-    // The rows of a page are read with the names of their owners, after the page's IDs are known.
+    // The rows and their owners' names are read after the IDs of a page.
     const gone = `LOCK TABLE organization IN ACCESS EXCLUSIVE MODE; DELETE FROM repo WHERE name IN ('${word}-0', '${word}-1')`;
     const [page] = await queueForLock(gone, [() => listRepos(anonymous, query)]);
     const { repos, nextCursor } = (await page) as RepoList;
@@ -96,7 +95,7 @@ describe("listRepos", () => {
     expect(await names(anonymous, { ...query, cursor: nextCursor ?? "" })).toEqual([`${word}-2`, `${word}-3`]);
   });
 
-  test("finds by a part of the name, or by the beginning of the name if the word is short, by owner and by tag", async () => {
+  test("finds by a part of the name, by owner and by tag", async () => {
     const ada = await signedInPerson();
     for (const name of ["Tide-Tables", "low_tide", "moon", "___sun", "a___b"]) await someRepo(ada, { name });
     await db().repo.updateMany({ where: { ownerId: ada.id, name: "moon" }, data: { tags: ["sea", "night"] } });
@@ -105,7 +104,7 @@ describe("listRepos", () => {
     expect(await found({ search: "tide low" })).toEqual(["low_tide"]);
     expect(await found({ search: "ti" })).toEqual(["Tide-Tables"]);
     expect(await found({ search: "w_t" })).toEqual(["low_tide"]);
-    // The index has only letters and digits, and anything else would mean reading all names (S137).
+    // The index has only letters and digits. Other characters would mean reading all names (S137).
     expect(await found({ search: "___" })).toEqual(["___sun"]);
     expect(await found({ search: "e_t" })).toEqual([]);
     expect(await found({ search: "%%%" })).toEqual([]);

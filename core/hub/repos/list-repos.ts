@@ -24,19 +24,18 @@ const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.tes
 export type RepoQuery = {
   type?: RepoType;
   owner?: string;
-  /** A word without a trigram must be the start of the name. */
+  /** A word without a trigram must be the beginning of the name. */
   search?: string;
   tags?: readonly string[];
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** From 1 to 1,000. The default is 30. */
   limit?: number;
   cursor?: string;
 };
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
-/** Searches public and private repositories separately, so that strangers' private repositories cost no time. */
+/** Searches public and private repositories separately, so that private ones of strangers cost no time. */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
   const limit = bounded(query.limit);
@@ -69,7 +68,7 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  // The last repository of the page may have been deleted or moved since the search.
+  // The page's last repository may have been deleted or moved since the search.
   const last = page.length > shown.length ? shown.at(-1) : undefined;
   return { repos, nextCursor: last ? writeCursor(last) : null };
 }
@@ -88,7 +87,6 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** Leaves out repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
@@ -96,7 +94,7 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
-/** No repository matches two of these conditions. */
+/** No repository fits two of these conditions. */
 function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;

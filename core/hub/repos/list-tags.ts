@@ -7,7 +7,7 @@ const FRESH_MS = 60_000;
 
 const known = new Map<RepoType, { tags: Promise<string[]>; until: number }>();
 
-/** Anybody may request the tags, so they are cached for a minute (S137). */
+/** Cached for a minute, because anybody may request the tags (S137). */
 export function listTags(type: RepoType): Promise<string[]> {
   const before = known.get(type);
   if (before && before.until > Date.now()) return before.tags;

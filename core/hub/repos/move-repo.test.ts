@@ -12,7 +12,7 @@ import type { Repo } from "./repo.ts";
 const nameOf = ({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName => ({ type, owner: owner.handle, name });
 
 describe("moveRepo", () => {
-  test("to another name: the old name leads to the repository until another repository takes it", async () => {
+  test("to another name lets the old name lead to the repository until another one takes it", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -32,7 +32,7 @@ describe("moveRepo", () => {
     await expect(findRepo(ada.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("there and back again, or to the same name in other letter case, leaves no former name in the way", async () => {
+  test("there and back leaves no former name that equals the current one", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     for (const name of ["moon", "tide", "Tide"]) await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name }, from);
@@ -59,7 +59,7 @@ describe("moveRepo", () => {
     ]);
   });
 
-  test("S100 to another owner removes the trusted publishers; to another name keeps them", async () => {
+  test("S100 to another owner removes the trusted publishers", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "contributor"]]);
     const repo = await someRepo(bea);
@@ -76,7 +76,7 @@ describe("moveRepo", () => {
     expect(entry?.data).toMatchObject({ endedPublishers: 1 });
   });
 
-  test("S135 to another owner requires the rights to manage the repository and to create repositories of the new owner", async () => {
+  test("S135 to another owner requires rights at both owners", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],
@@ -106,7 +106,7 @@ describe("moveRepo", () => {
     });
   });
 
-  test("gives the name to one of twenty repositories that are moved to it at once; the others keep their names", async () => {
+  test("to one name succeeds for one of twenty simultaneous requests", async () => {
     const ada = await signedInPerson();
     const repos = await Promise.all(Array.from({ length: 20 }, () => someRepo(ada)));
     const ends = await outcomes(
@@ -117,7 +117,7 @@ describe("moveRepo", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "move" } })).toBe(1);
   });
 
-  test("does not succeed together with a simultaneous deletion", async () => {
+  test("and a simultaneous deletion do not both succeed", async () => {
     const ada = await signedInPerson();
     for (let round = 0; round < 5; round++) {
       const repo = await someRepo(ada);
@@ -179,7 +179,7 @@ describe("deleteRepo", () => {
     expect(await db().repo.count({ where: { id: repo.id } })).toBe(0);
   });
 
-  test("deletes the repository once, with one event, and frees its name", async () => {
+  test("deletes the repository with one event, and frees its name", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -193,7 +193,7 @@ describe("deleteRepo", () => {
     expect(await someRepo(ada, { name: repo.name })).toMatchObject({ fullName: repo.fullName });
   });
 
-  test("S137 deletes most of what strangers wrote before the repository, in short transactions, and continues after an interruption", async () => {
+  test("S137 deletes most of what strangers wrote in short transactions, and continues after an interruption", async () => {
     const ada = await signedInPerson();
     const [repo, other] = [await someRepo(ada), await someRepo(ada)];
     const commentsOf = async ({ id: repoId }: Repo, count: number) => {

@@ -19,7 +19,7 @@ import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
-/** The former name leads to the repository until a new repository takes that name. `to.owner` is a handle. */
+/** The former name leads to the repository until a new one takes it. `to.owner` is a handle. */
 export async function moveRepo(
   actor: Actor,
   wanted: RepoName,
@@ -41,7 +41,7 @@ export async function moveRepo(
           where: { id: before.id },
           data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
         });
-        // The new owner has not trusted the publishers of the former owner (S100).
+        // The new owner does not trust the former owner's publishers (S100).
         const ended =
           owner.id === before.owner.id ? 0 : (await tx.trustedPublisher.deleteMany({ where: { repoId: before.id } })).count;
         await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
@@ -95,7 +95,6 @@ type Moved = {
 };
 
 async function record(tx: Db, actor: Actor, { before, repo, ended }: Moved, from: RequestOrigin): Promise<void> {
-  // The entries are for the administrators of both organizations.
   const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
   for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
     await recordAuditEvent(tx, {

@@ -14,7 +14,7 @@ import {
 import { errorsOfValues } from "./check-card-values.ts";
 import { FRONT_MATTER_MAX_CHARACTERS } from "./front-matter.ts";
 
-// This runs only in a subprocess, because a hostile text can keep any YAML parser busy.
+// Runs only in a subprocess, because a hostile text can keep any YAML parser busy.
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
@@ -25,7 +25,7 @@ const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
 const MESSAGE_MAX_CHARACTERS = 500;
 
-// With unique keys or pretty errors, the parser takes quadratic time.
+// Unique keys or pretty errors would make the parser take quadratic time.
 const yamlOptions = {
   schema: "core",
   uniqueKeys: false,
@@ -44,7 +44,7 @@ export function parseCard(yaml: string): Record<string, unknown> | null {
   }
 }
 
-/** `JSON.stringify` escapes half of a surrogate pair only if the other half is missing. */
+/** `JSON.stringify` escapes a surrogate only if the other half of its pair is missing. */
 const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");
@@ -87,7 +87,6 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   return value;
 }
 
-/** Without this check, the last of several equal keys would silently win. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {

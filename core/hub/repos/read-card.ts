@@ -11,7 +11,7 @@ import type { Repo } from "./repo.ts";
 const README_MAX_BYTES = 1024 * 1024;
 const TAGS_MAX = 100;
 const TAG_MAX_CHARACTERS = 100;
-/** Each event of the repository repeats its tags, and no quota counts events (S137). */
+/** S137: each event of the repository repeats its tags, and no quota counts events. */
 const TAGS_MAX_BYTES = 4 * 1024;
 
 type Card = Pick<Repo, "tags" | "card" | "sdk">;
@@ -25,7 +25,6 @@ const cards = keeper.keyhookCards;
 
 function newCards() {
   return {
-    // docs/decisions/073 explains these limits.
     subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
       name: "cards",
       module: "core/hub/repos/card-subprocess.ts",
@@ -37,7 +36,10 @@ function newCards() {
   };
 }
 
-/** Returns undefined without `readCardAhead`. Call that before a transaction, so that no parser runs while a row is locked. */
+/**
+ * Call `readCardAhead` before the transaction, because no parser may run while a row is locked.
+ * @returns undefined without that call
+ */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
@@ -50,7 +52,6 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/** @returns false if no slot was free in time */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
   const outcomes = await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)));
   return !outcomes.some(({ status, reason }: { status: string; reason?: unknown }) => status === "rejected" && isBusy(reason));
@@ -74,7 +75,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 }
 
 /**
- * @param within names the repository, because a caller's slots are shared fairly among repositories
+ * @param within names the repository, because a caller's slots are shared among repositories
  * @returns null for absent, invalid or too expensive front matter
  */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
@@ -92,7 +93,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
   return card;
 }
 
-/** Call this before a README is committed, because invalid front matter is ignored afterwards. */
+/** Call this before committing a README, because invalid front matter is ignored afterwards. */
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)
@@ -108,7 +109,7 @@ export async function checkCard(text: string, type: RepoType): Promise<CardCheck
       warnings: [],
     };
   }
-  // The check is only advice, but clients give the commit up if this request fails.
+  // A failure of this advice would make clients give up the commit.
   if (outcome === "busy") return { errors: [], warnings: ["The service is busy and could not check the front matter."] };
   return outcome.answer as CardCheck;
 }

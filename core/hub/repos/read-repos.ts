@@ -23,11 +23,11 @@ type Reading = {
   tx?: Sql;
   tail?: Prisma.Sql;
   isOfDisabledToo?: boolean;
-  /** With this option, `card` is null. Cards may be large (S137). */
+  /** `card` is null, because cards may be large (S137). */
   isWithoutCards?: boolean;
 };
 
-/** By default, leaves out repositories of disabled users. Checks no permissions. */
+/** By default, omits repositories of disabled users. Checks no permissions. */
 export async function readRepos(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
@@ -40,7 +40,7 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-/** Makes as many statements for an absent name as for a hidden one (S136). `owner` and `name` are in lower case. */
+/** Takes as many statements for an absent name as for a hidden one (S136). `owner` and `name` are in lower case. */
 export async function readRepoByName(
   { type, owner, name }: { type: RepoType; owner: string; name: string },
   tx: Db,
@@ -56,13 +56,13 @@ export async function readRepoByName(
   return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
 }
 
-/** @returns undefined also if the owner is disabled */
+/** @returns undefined if there is no such repository or its owner is disabled */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
   return repo;
 }
 
-/** Locks the row until the transaction ends. The wait must be short, because it holds one of few connections (S137). */
+/** Locks the row until the transaction ends. The wait holds one of few connections, so it is short (S137). */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
   try {

@@ -3,14 +3,14 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { holdRemoved } from "../../storage/hold-storage.ts";
 
 const ROWS_AT_A_TIME = 1_000;
-/** A store has up to 10,000 files. */
+/** Few, because a store has up to 10,000 files. */
 export const UPLOADS_AT_A_TIME = 5;
 export const FILES_AT_A_TIME = 5_000;
 
-/** Strangers can contribute too much for one transaction (S137). `which` is an SQL condition for the repository `r`. */
+/** S137: strangers can contribute too much for one transaction. `which` is an SQL condition for the repository `r`. */
 export async function removeContributions(which: Prisma.Sql): Promise<void> {
   const discussions = Prisma.sql`FROM repo r JOIN discussion d ON d.repo_id = r.id`;
-  // The limit in the lateral join keeps PostgreSQL from reading the comments of all repositories.
+  // Without the limit in the lateral join, PostgreSQL would read the comments of all repositories.
   const ofDiscussion = Prisma.sql`(SELECT id FROM discussion_event WHERE discussion_id = d.id LIMIT ${ROWS_AT_A_TIME + 1})`;
   await removePortions("discussion_event", Prisma.sql`e.id ${discussions} CROSS JOIN LATERAL ${ofDiscussion} e WHERE ${which}`);
   await removePortions("discussion", Prisma.sql`d.id ${discussions} WHERE ${which}`);
@@ -19,7 +19,7 @@ export async function removeContributions(which: Prisma.Sql): Promise<void> {
   await removeLargeFiles(which);
 }
 
-/** The files stay counted until they are gone from storage, as those of a deleted repository do (decision 076). */
+/** The files count until they are gone from storage, like those of a deleted repository (decision 076). */
 async function removeLargeFiles(which: Prisma.Sql): Promise<void> {
   const most = Prisma.sql`LIMIT ${FILES_AT_A_TIME + 1}`;
   const files = Prisma.sql`FROM repo r CROSS JOIN LATERAL (SELECT ctid FROM lfs_object WHERE repo_id = r.id ${most}) o WHERE ${which}`;
@@ -35,7 +35,7 @@ async function removeLargeFiles(which: Prisma.Sql): Promise<void> {
       };
       const before = await stored();
       await tx.$executeRaw`DELETE FROM lfs_object WHERE ctid = ANY (ARRAY(SELECT o.ctid ${files} LIMIT ${FILES_AT_A_TIME}))`;
-      // A file that was divided into chunks stays counted as xorbs, so only the difference is reserved.
+      // A file in chunks still counts as xorbs, so only the difference is reserved.
       await holdRemoved(tx, more, before - (await stored()));
     });
   }

@@ -91,7 +91,6 @@ function longText(value: unknown, field: string, maxCharacters: number): string 
   return (value === null ? "" : plainText(field, value, maxCharacters)).normalize("NFC").trim() || null;
 }
 
-/** `updateRepoSettings` checks under the lock whether the branch exists. */
 function branch(value: unknown): string {
   const name = plainText("defaultBranch", value, 200);
   if (!isRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");

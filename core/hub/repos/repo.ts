@@ -9,19 +9,16 @@ export type Repo = {
   type: RepoType;
   owner: { kind: "user" | "organization"; id: string; handle: string };
   name: string;
-  /** `owner/name` */
   fullName: string;
   isPrivate: boolean;
   gated: Gate;
   gatePrompt: string | null;
   sdk: string | null;
   description: string | null;
-  /** The name without `refs/heads/`. */
   defaultBranch: string;
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
-  /** The bytes of Git LFS and Xet. */
   lfsBytes: number;
   lfsRemovedAt: Date | null;
   tags: string[];
@@ -32,11 +29,11 @@ export type Repo = {
   likes: number;
   createdById: string | null;
   createdByClientId: string | null;
-  /** Set if a platform hosts the repository, which then has no git data here. */
+  /** Set if a platform hosts the repository, whose git data is not here. */
   platformId: string | null;
   externalId: string | null;
   externalUrl: string | null;
-  /** Set for a store of uploads for pull requests: the ID of the repository. */
+  /** Set for a store of proposals: the repository's ID. */
   proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -80,7 +77,6 @@ export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload
   };
 }
 
-/** `owner-name`, as a label of a host name. */
 export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
   return fullName
     .toLowerCase()
@@ -91,13 +87,13 @@ export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
 
 const REPO_NAME_MAX_CHARACTERS = 96;
 
-// Clients check names in this way before they send them.
+// Clients check names in the same way.
 const NAME_SHAPE = /^(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/;
 const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
-/** The second segments of this service's own URLs under `/<owner>/` (S139). */
+/** Second segments of this service's own URLs below `/<owner>/` (S139). */
 const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
 
-/** See S137, S139. `canonical` must be unique for one owner and type. */
+/** See S137, S139. `canonical` is unique for an owner and type. */
 export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
   const spelled = plainText(field, value, 1_000).trim();
   const refuse = (sentence: string) => invalidRequest(sentence, field);

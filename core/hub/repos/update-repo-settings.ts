@@ -17,7 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/** All changes together are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
+/** All changes are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -37,7 +37,7 @@ export async function updateRepoSettings(
       where: { id: repo.id },
       data: {
         ...changed,
-        // `undefined` would leave the former card in the column.
+        // `undefined` would leave the former card.
         ...("headSha" in head && {
           headSha,
           tags,
@@ -47,7 +47,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // HEAD is changed last, because a rollback does not restore the file.
+    // Last, because a rollback does not restore the file HEAD.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });
@@ -79,7 +79,7 @@ function isRemoval(before: Repo, now: Repo): boolean {
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** A removal counts too but is never refused. It cannot be repeated forever, because its undoing can be refused (S144). */
+/** A removal counts, but is never refused. It cannot be repeated without end, because undoing it can be refused (S144). */
 async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSettings>): Promise<void> {
   if (Object.keys(changed).length === 0) return;
   await countEvent(before, actor, { updatedConfig: settingsToWire(changed) }).catch((error: unknown) => {
@@ -87,7 +87,7 @@ async function countSettings(actor: Actor, before: Repo, changed: Partial<RepoSe
   });
 }
 
-/** The card is read before the transaction, so that nobody waits for a parser while the row is locked. */
+/** Read before the transaction, because no parser may run while the row is locked. */
 async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);
@@ -95,7 +95,6 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
-/** In an empty repository, the first push creates the branch. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);
@@ -103,7 +102,6 @@ async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha
   if (!headSha && !isEmpty) throw invalidRequest("This branch does not exist.", "defaultBranch");
   if (!headSha && !isNewRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");
   const card = headSha ? knownCard(path, headSha, repo) : noCard(repo);
-  // The branch has moved since its card was read.
   if (!card) throw cardsBusy();
   return { headSha, ...card };
 }

@@ -48,7 +48,6 @@ export async function commitTo(
   return newSha;
 }
 
-/** A repository whose few objects expand to ten billion paths. */
 export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
   const repo = await someRepo(person);
   const path = await openRepository(repo);

@@ -8,7 +8,10 @@ const keeper = globalThis as {
   keyhookIdleReaders?: Set<{ reader: ObjectReader }>;
 };
 
-/** Starts git without the launcher, whose processes would not be seen. Returns a function that stops watching. */
+/**
+ * Starts git without the launcher, whose processes would be invisible.
+ * @returns a function that stops watching
+ */
 export function watchProcesses(created: (child: ChildProcessWithoutNullStreams) => void): () => void {
   const launcher = keeper.keyhookGitLauncher;
   keeper.keyhookGitLauncher = undefined;

@@ -9,17 +9,15 @@ export type DescribedFile = {
   size: number;
   terms: Buffer;
   xorbHashes: ReadonlySet<string>;
-  /** The chunks that clients may query, each with its xorb. */
   sampled: ReadonlyMap<string, string>;
 };
 
-/** Clients query one of 1,024 chunks, but a client can choose its chunks so that all of them qualify. */
+/** Clients query one of 1,024 chunks, but a client can choose chunks that all qualify. */
 export const SAMPLED_MAX = 16_384;
 export const ROWS_AT_ONCE = 1_000;
-/** What the rows of a file take, besides its terms. */
 const [FILE_ROWS_BYTES, CHUNK_ROW_BYTES] = [600, 400];
 
-/** The transaction must have locked the repository's row. */
+/** Call this with the repository's row locked. */
 export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: readonly DescribedFile[]): Promise<void> {
   const xorbHashes = [...new Set(files.flatMap((file) => [...file.xorbHashes]))].sort();
   const chunks = files.flatMap(({ hash: fileHash, sampled }) =>
@@ -34,7 +32,7 @@ export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: reado
     if ((await tx.xetXorb.count({ where: { repoId, hash: { in: some } } })) !== some.length) throw invalidRequest(UNKNOWN_XORB);
   }
   for (const some of inBatches(chunks, ROWS_AT_ONCE)) await tx.xetChunk.createMany({ data: some, skipDuplicates: true });
-  // The storage is counted last, because everybody who stores something for the same owner then waits until the transaction ends.
+  // Last, because everybody who stores something for the owner then waits until the transaction ends.
   const bytes = rows.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
   await requireRoom(owner, bytes, files.length === 1 ? "this file" : "these files", { tx });
   for (const some of inBatches(rows, ROWS_AT_ONCE)) await tx.xetFile.createMany({ data: some, skipDuplicates: true });

@@ -17,14 +17,13 @@ const MB = 1_000_000;
 const GB = 1_000 * MB;
 const HOUR_MS = 3_600_000;
 
-/** A client that describes more in an hour repeats the same chunks again and again (S145). */
+/** A client that describes more in an hour repeats the same chunks (S145). */
 const BYTES_PER_HOUR = 1_000 * GB;
 const BYTES_PER_SHARD = 200 * GB;
-/** Clients aim at this average. Smaller chunks take longer to check than their size suggests. */
+/** The average size of clients' chunks. Smaller chunks take longer to check than their size suggests. */
 const CHUNK_MEAN_BYTES = 64 * 1024;
-/** The number of bytes that take as long to check as opening a piece. In a bucket, opening a piece is a request. */
+/** Checking this many bytes takes as long as opening a piece. In a bucket, opening a piece is a request. */
 const TERM_COST_BYTES = 1024 * 1024;
-/** An empty file has no pieces, but it has rows. */
 const FILE_COST_BYTES = 1024 * 1024;
 const CHUNKS_PER_TURN = 256;
 
@@ -87,7 +86,7 @@ export class ShardCheck {
         }
         if (chunks % CHUNKS_PER_TURN === 0) await setImmediate();
       }
-      // Somebody who knows only the hash of a xorb must not create a file from that xorb.
+      // Knowing the hash of a xorb must not be enough to create a file from it.
       if (!hashRange(Buffer.concat(hashes)).equals(file.rangeHashes.subarray(termAt, termAt + HASH_BYTES))) {
         throw refuse(`A verification hash of the file ${file.hash} is wrong.`);
       }
@@ -121,11 +120,10 @@ export class ShardCheck {
   }
 }
 
-/** `cost` is the number of bytes that take as long to check. */
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {
-    // A larger number could exceed the integers of the database (S51).
+    // A larger number could exceed the database's integers (S51).
     if (term.chunks <= 0 || term.end > XORB_CHUNKS_MAX) throw refuse(`The file ${hash} refers to impossible chunks.`);
     size += term.bytes;
     chunks += term.chunks;
@@ -138,7 +136,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   return { size, cost };
 }
 
-/** Call this for a whole file and for each run of chunks, because small chunks could hide among large ones (S145). */
+/** Call this for a whole file and for each run of chunks: small chunks could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
     throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES.toLocaleString("en")} bytes on average.`);
@@ -146,7 +144,7 @@ function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
 }
 
 const PARTIES_MAX = 10_000;
-/** The time at which each caller will have paid for the checked bytes. The oldest entries come first. */
+/** When each caller will have paid for the checked bytes. The oldest entry comes first. */
 const paidUntil = new Map<string, number>();
 
 function countBytes(party: string, bytes: number, now = Date.now()): void {

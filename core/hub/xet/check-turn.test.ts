@@ -13,7 +13,7 @@ const options = (changes: Partial<TurnOptions> = {}): TurnOptions => ({
   ...changes,
 });
 
-test("S137 checks that take all slots give them to others in turn, and continue", async () => {
+test("S137 checks that take all slots let others have their turn", async () => {
   let isServed = false;
   let finished = 0;
   const long = ["ada", "ada", "eve", "eve"].map((name) =>
@@ -33,7 +33,7 @@ test("S137 checks that take all slots give them to others in turn, and continue"
   expect(finished).toBe(4);
 });
 
-test("S145 a check that takes too long ends only if others wait for its place", async () => {
+test("S145 a check that takes too long ends only if another one waits", async () => {
   const late = (mustYield: () => boolean) => CheckTurn.run(options({ mustYield, stayMs: -1 }), (turn) => turn.pass());
   await late(() => false);
   await expect(late(() => true)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 60 });

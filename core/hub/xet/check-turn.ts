@@ -5,19 +5,18 @@ import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
 const TURN_MS = 500;
-/** The time is enough to check 100 GB. */
+/** Enough to check 100 GB. */
 const STAY_MS = 10 * 60_000;
 
 export type TurnOptions = {
   within: string;
-  /** Aborts when the client leaves. */
   signal: AbortSignal;
-  /** Whether others wait for a resource that the check holds besides the slot. */
+  /** Others wait for a resource that the check holds besides the slot. */
   mustYield: () => boolean;
   stayMs?: number;
 };
 
-/** A check may take minutes, so it gives the slot to others in between (S137). */
+/** A check may take minutes, so it gives its slot to others in between (S137). */
 export class CheckTurn {
   readonly signal: AbortSignal;
   readonly #options: TurnOptions;
@@ -40,7 +39,7 @@ export class CheckTurn {
   }
 
   /**
-   * Call this where the check holds nothing that others could need.
+   * Call this where the check holds nothing that others need.
    * @throws ServiceError `unavailable` if the check has taken too long
    * @throws the reason of the signal if it is aborted
    */

@@ -5,11 +5,11 @@ import { HASH_BYTES, hashChunk, hashText, MerkleTree } from "./hashes.ts";
 /** The limit of the public hub's clients. */
 export const XORB_CHUNKS_MAX = 8192;
 
-/** An entry has the hash of a chunk, and the chunk's end in the xorb and in the xorb's data. */
+/** An entry has a chunk's hash, and the chunk's end in the xorb and in the xorb's data. */
 export const CHUNK_ENTRY_BYTES = HASH_BYTES + 8;
 
 const FOOTER_MAX_BYTES = 1024 + XORB_CHUNKS_MAX * CHUNK_ENTRY_BYTES;
-/** The hub's clients put 64 MiB of data into a xorb, and add the headers of the chunks. */
+/** The hub's clients put 64 MiB of data into a xorb. The headers of the chunks come in addition. */
 export const XORB_MAX_BYTES = 64 * 1024 * 1024 + XORB_CHUNKS_MAX * CHUNK_HEADER_BYTES + FOOTER_MAX_BYTES;
 const FOOTER_START = Buffer.from("XETBLOB");
 const isFooter = (first: number): boolean => first === FOOTER_START[0];
@@ -26,7 +26,6 @@ export class XorbCheck {
     this.#hash = hash;
   }
 
-  /** @yields after each chunk: the number of bytes that take as long to check */
   *push(piece: Buffer): Generator<number, void, undefined> {
     for (const { header, packed } of this.#splitter.push(piece, isFooter)) {
       if (this.#entries.length === XORB_CHUNKS_MAX)
@@ -41,7 +40,6 @@ export class XorbCheck {
     if (this.#splitter.rest.length > FOOTER_MAX_BYTES) throw refuse("The xorb's footer is too large.");
   }
 
-  /** @returns an entry for each chunk */
   end(): Buffer {
     const { rest } = this.#splitter;
     if (rest.length > 0) requireFooter(rest, this.#hash);

@@ -14,7 +14,7 @@ import { xetHashAt } from "./read-file.ts";
 import { FOUND_BYTES } from "./split-content.ts";
 import { termEntry } from "./terms.ts";
 
-/** Each row is an owner, so an owner with many files waits for others after each file. */
+/** An ID is an owner's, so an owner with many files waits for others after each file. */
 export const lfsChunkingTable: LeasedTable = { name: "lfs_chunking", isOpen: "true" };
 
 export const LFS_CHUNKING_CHANNEL = "lfs_chunking";
@@ -23,9 +23,9 @@ export type DueChunking = { id: string; due_at: Date };
 
 type DueObject = { repoId: string; oid: string; size: number; location: string };
 
-/** Makes a file readable by Xet, so that clients send only the new chunks of a new version (docs/decisions/085). */
+/** Makes a file readable by Xet, so that clients send only new chunks of its next version (docs/decisions/085). */
 export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking, claimId: string): Promise<void> {
-  // An owner may have a hundred thousand due files, so only one per repository is read (S137).
+  // One file for each repository, because an owner may have a hundred thousand due files (S137).
   const [object] = await db().$queryRaw<DueObject[]>`
     SELECT o.* FROM repo r CROSS JOIN LATERAL (
         SELECT repo_id AS "repoId", oid, size_bytes::float8 AS size, location, chunks_due_at FROM lfs_object
@@ -62,7 +62,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   const next = rows[0]?.next;
   if (!next)
     await pool().query("DELETE FROM lfs_chunking WHERE id = $1 AND claim_id = $2 AND due_at = $3", [ownerId, claimId, dueAt]);
-  // The owner queues behind others who are due now. If the time were rounded up to milliseconds, it would be in the future.
+  // The owner queues behind others who are due. Rounded up to milliseconds, the time would be in the future.
   await pool().query(
     `UPDATE lfs_chunking SET claim_id = NULL, claimed_until = NULL, attempts = 0, due_at = greatest(date_trunc('milliseconds', now()), $3)
       WHERE id = $1 AND claim_id = $2`,
@@ -70,10 +70,8 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   );
 }
 
-/** Clients make xorbs of this size. Only one xorb is in memory. */
 const XORB = { chunks: 1_024, bytes: 64 * 1024 * 1024 };
 
-/** Until the file is recorded, nothing refers to the new xorbs. */
 async function describeFile({ repoId, oid, size, location }: DueObject): Promise<DescribedFile> {
   const [tree, terms] = [new MerkleTree(), [] as Buffer[]];
   const [xorbHashes, sampled] = [new Set<string>(), new Map<string, string>()];
@@ -81,7 +79,6 @@ async function describeFile({ repoId, oid, size, location }: DueObject): Promise
   const finish = async () => {
     const { hash, entries, queried } = part.end();
     const place = { location, hasHeaders: false, startsAt };
-    // A trigger sets `sizeBytes`.
     await db().xetXorb.createMany({ data: [{ repoId, hash, ...place, sizeBytes: 0, chunks: entries }], skipDuplicates: true });
     terms.push(termEntry({ xorbHash: hash, bytes: part.bytes, start: 0, end: part.count }));
     xorbHashes.add(hash);
@@ -119,7 +116,6 @@ async function* contentOf(location: string, size: number): AsyncGenerator<Uint8A
   }
 }
 
-/** A xorb whose chunks are not compressed. */
 class PartOfFile {
   bytes = 0;
   readonly #queried: string[] = [];
@@ -146,7 +142,6 @@ class PartOfFile {
   }
 }
 
-/** The file may have been deleted meanwhile. */
 async function record({ repoId, oid, location }: DueObject, file: DescribedFile): Promise<void> {
   await inTransaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;

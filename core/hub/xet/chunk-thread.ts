@@ -10,22 +10,21 @@ import { CHUNK_COST_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk } from "./hashes.ts";
 import { ContentSplitter, FOUND_BYTES } from "./split-content.ts";
 
-/** `check` is the expected hash of the xorb. */
+/** `check` is the xorb's expected hash. */
 export type Task = { check: string } | "hash" | "split";
 
-/** The first message about a job has `begin`. A message without `step` cancels the job. */
+/** A job's first message has `begin`. A message without `step` cancels the job. */
 export type Question = {
   id: number;
   begin?: { buffer: SharedArrayBuffer; task: Task };
-  /** A part of the buffer that holds the next input or, with `file`, space for reading the file. */
+  /** The part of the buffer with the next input or, for a `file`, space for reading it. */
   step?: { from: number; length: number; isLast: boolean; file?: FilePart };
 };
-/** Without headers, the file has only the chunks' data. */
 export type FilePart = { path: string; start: number; end: number; hasHeaders: boolean };
 export type Answer = { id: number; result?: Uint8Array; error?: { code?: ErrorCode; message: string } };
 
 type Job = {
-  /** Yields after each chunk or piece what it cost, in bytes, so that the caller can pause. */
+  /** Yields the cost of each chunk or piece in bytes, so that the caller can pause. */
   push(piece: Buffer, options: { hasHeaders: boolean }): Generator<number, void, undefined>;
   takeFound?(): Uint8Array;
   end(): Uint8Array;
@@ -87,10 +86,10 @@ const jobFor = (task: Task): Job => {
   return task === "split" ? new ContentSplit() : new XorbCheck(task.check);
 };
 
-// On other systems than Linux, the whole process would get the lower priority.
+// On any other system, the whole process would get the lower priority.
 if (process.platform === "linux") lowerPriority(10);
 
-/** Input can grow to 255 times its size when it is decompressed. */
+/** Decompressed input can have 255 times its size. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 const jobs = new Map<number, { buffer: SharedArrayBuffer; job: Job }>();

@@ -11,7 +11,7 @@ async function* inPieces(bytes: Buffer, size = 100_000): AsyncGenerator<Buffer> 
 
 const chunks = Array.from({ length: 40 }, (_, at) => randomBytes(9_000 + at * 1_000));
 
-test("a xorb passes unchanged, together with the data about its chunks", async () => {
+test("a valid xorb passes unchanged, with data about its chunks", async () => {
   const xorb = await someXorb(chunks, "lz4");
   const checked = { chunks: new Uint8Array() };
   const through: Uint8Array[] = [];
@@ -32,7 +32,7 @@ test("the check of an invalid xorb never yields the last piece", async () => {
   expect(Buffer.concat(through).length).toBeLessThan(bytes.length);
 });
 
-test("S145 many jobs at once do not affect each other, and an invalid one ends alone", async () => {
+test("S145 many simultaneous jobs do not affect each other", async () => {
   const packed = chunks.map((chunk) => packedChunk(chunk, "lz4"));
   const hashed = packed.map((_, at) => hashContent(inPieces(Buffer.concat(packed.slice(at)))));
   const broken = hashContent(inPieces(randomBytes(1_000_000)));
@@ -54,6 +54,6 @@ test("S145 data that decompresses to 200 times its size does not block others", 
   const ticking = setInterval(() => void turns++, 1);
   await hashContent(repeated());
   clearInterval(ticking);
-  // In the test's own thread, the event loop would turn only once for each step.
+  // In this thread, the event loop would turn only once for each step.
   expect(turns).toBeGreaterThan(20);
 });

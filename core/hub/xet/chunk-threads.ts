@@ -5,11 +5,11 @@ import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
-/** If there are enough cores, one is left for everything else. */
+/** Leaves one core for everything else, if there are enough. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
-/** A message to a thread takes as long as hashing a hundred kilobytes, so steps must be larger. */
+/** A message to a thread takes as long as hashing a hundred kilobytes, so steps are larger. */
 const STEP_BYTES = 512 * 1024;
-/** Buffers are reused, because a thousand small files with new ones would leave a gigabyte of garbage. */
+/** Reused, because new buffers for a thousand small files would leave a gigabyte of garbage. */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 
@@ -22,8 +22,8 @@ keeper.keyhookChunkThreads ??= { all: new Set(), lastId: 0 };
 const threads = keeper.keyhookChunkThreads;
 
 /**
- * Each block is valid until the next one is requested. The last block comes after the check, because a bucket that has all bytes
- * reports success at once.
+ * Each block is valid until the next request. The last block comes after the check, because a bucket reports success once it has
+ * all bytes.
  * @param checked gets an entry for each chunk at the end
  */
 export async function* checkXorb(
@@ -55,7 +55,6 @@ export async function hashContent(chunks: AsyncIterable<Uint8Array | FilePart>):
   }
 }
 
-/** Yields entries of FOUND_BYTES in order, several at a time. */
 export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const job = new ChunkJob("split");
   try {
@@ -70,11 +69,10 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** Work is done in small steps, because a received megabyte may decompress to 255 MB (S145). */
+/** In small steps, because a received megabyte may decompress to 255 MB (S145). */
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();
-  /** One half is filled while the thread works on the other one. */
   readonly #buffer = spare.pop() ?? new SharedArrayBuffer(2 * STEP_BYTES);
   readonly #bytes = new Uint8Array(this.#buffer);
   #half = 0;
@@ -90,7 +88,7 @@ class ChunkJob {
     this.#begin = { buffer: this.#buffer, task };
   }
 
-  /** @yields the bytes of each full step, which are valid until the next step is requested */
+  /** @yields the bytes of each full step, valid until the next request */
   async *push(piece: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = 0; at < piece.byteLength; ) {
       if (this.#length === STEP_BYTES) yield await this.#send({ isLast: false });
@@ -115,14 +113,13 @@ class ChunkJob {
     return this.#found.splice(0);
   }
 
-  /** The caller must always call this at the end. */
+  /** Call this in any case. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#thread.jobs -= 1;
     if (this.#thread.jobs === 0) this.#thread.worker.unref();
     this.#thread.waiting.delete(this.#id);
-    // A message without a step makes the thread forget the job.
     this.#thread.worker.postMessage({ id: this.#id } satisfies Question);
     if (!this.#isWorking && spare.length < SPARE_MAX) spare.push(this.#buffer);
   }

@@ -47,7 +47,7 @@ describe("a chunk", () => {
     ["256 KiB", 0x50, 0xfb],
     ["1 MiB", 0x60, 0x51],
     ["4 MiB, as the JavaScript client does,", 0x70, 0x73],
-  ])("S145 whose frame asks for blocks of %s is decompressed with blocks no larger than it needs", (_, descriptor, checksum) => {
+  ])("S145 whose frame asks for blocks of %s is decompressed with blocks of the needed size", (_, descriptor, checksum) => {
     const small = asking(compressFrameSync(text), descriptor, checksum);
     expect(unpackFrame(small, text.length).equals(text)).toBe(true);
     expect(small[5]).toBe(0x40);
@@ -58,14 +58,14 @@ describe("a chunk", () => {
     expect(large[5]).toBe(0x50);
   });
 
-  test("with every optional field is decompressed; with a wrong checksum of the frame's header it is not", () => {
-    // Written by `lz4 -BX --content-size`: the size, and checksums of the block and of the content.
+  test("with every optional field is decompressed", () => {
+    // Made by `lz4 -BX --content-size`: with the size, and checksums of block and content.
     const frame = "04224d187c4064000000000000005e0b0000001f7801004b507878787878e8bb17a4000000003a0dd34b";
     expect(unpackFrame(Buffer.from(frame, "hex"), 100)).toEqual(Buffer.alloc(100, "x"));
     expect(() => unpackFrame(asking(compressFrameSync(text), 0x70, 0x74), text.length)).toThrow("not one LZ4 frame");
   });
 
-  test("S145 is refused before it is decompressed if its frame would become far larger than a chunk", () => {
+  test("S145 is refused before decompression if it would become far larger than a chunk", () => {
     const bomb = packedChunk(text, "lz4", { packed: compressFrameSync(Buffer.alloc(60_000_000)) });
     expect(bomb.length).toBeLessThan(300_000);
     const before = process.memoryUsage.rss();
@@ -103,7 +103,7 @@ describe("S145 a stream is cut into chunks", () => {
       }
     }
     expect(splitter.rest.equals(footer)).toBe(true);
-    // The received bytes must stay unchanged, because they are written to disk while they are checked.
+    // The received bytes are written to disk during the check, so they must stay unchanged.
     expect(arriving.equals(stream)).toBe(true);
     return found;
   };

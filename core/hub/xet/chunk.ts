@@ -9,10 +9,10 @@ export const CHUNK_MAX_BYTES = 128 * 1024;
 /** Some clients send compressed data that is larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
-/** Only a few chunks of a file may be smaller: the last one, and in the JavaScript client one wherever its own pieces end. */
+/** A file has only a few smaller chunks: the last one, and in the JavaScript client one wherever its own pieces end. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** The fixed cost of each chunk, as the number of bytes that take as long to check. */
+/** Each chunk's fixed cost, as bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];
@@ -37,7 +37,6 @@ export function headerOfPlainChunk(bytes: number): Buffer {
   return header;
 }
 
-/** @param packed may be changed by this call */
 export function unpackChunk({ scheme, bytes }: ChunkHeader, packed: Buffer): Buffer {
   if (scheme === NONE) return packed;
   const data = unpackFrame(packed, bytes);
@@ -57,7 +56,7 @@ function ungroup(grouped: Buffer): Buffer {
 
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
-/** Uses one buffer, because joining small pieces would take longer than all hashes (S145). */
+/** In one buffer, because joining small pieces would take longer than all hashes (S145). */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));
   #length = 0;
@@ -67,8 +66,7 @@ export class ChunkSplitter {
   }
 
   /**
-   * @param isEnd whether the xorb's footer begins with this byte, and no chunk does
-   * @yields chunks, each of which is valid until the next one is requested
+   * @param isEnd whether the xorb's footer, and no chunk, begins with this byte @yields chunks, each valid until the next request
    */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {
     for (let at = 0; at < piece.length; ) {

@@ -16,7 +16,7 @@ const SECONDS = 60 * 60;
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/** The URL points directly to the storage if clients can reach it and it has these bytes. */
+/** A URL of the storage, if clients can reach it and it has these bytes. */
 export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -24,7 +24,6 @@ export async function fetchUrlOf(
   now = Date.now(),
 ): Promise<string> {
   const direct = hasHeaders ? storageOf(location).direct : undefined;
-  // A file may have thousands of URLs.
   countWork(SIGN_MS);
   if (direct) return direct.downloadUrl(location, { seconds: SECONDS, range });
   const expires = Math.floor(now / 1000) + SECONDS;
@@ -32,7 +31,6 @@ export async function fetchUrlOf(
   return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
-/** @param header the `Range` header, which must name the same bytes as the URL */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,
   header: string | undefined,
@@ -47,7 +45,7 @@ export async function openFetch(
   const select = { hash: true, location: true, hasHeaders: true, startsAt: true };
   const xorb = await db().xetXorb.findUnique({ where, select });
   if (!xorb) throw new ServiceError("not_found", "The xorb no longer exists.");
-  // The response occupies a file or a connection for as long as the client reads (S137).
+  // The response holds a file or a connection as long as the client reads (S137).
   await downloads.takeUntilAnswered({ within: repoId });
   return { range, stream: await openXorb(repoId, { ...xorb, startsAt: Number(xorb.startsAt) }, range) };
 }

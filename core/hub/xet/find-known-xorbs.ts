@@ -13,7 +13,10 @@ const KNOWN_DAYS = 7;
 
 const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000 });
 
-/** Reveals nothing new to readers of the repository (S145). Returns undefined for a chunk that clients cannot query. */
+/**
+ * Reveals nothing new to readers of the repository (S145).
+ * @returns undefined for a chunk that clients cannot query
+ */
 export async function findKnownXorbs(repoId: string, chunkHash: string, now = Date.now()): Promise<Buffer | undefined> {
   const chunk = await db().xetChunk.findUnique({ where: { repoId_hash: { repoId, hash: chunkHash } } });
   if (!chunk) return undefined;

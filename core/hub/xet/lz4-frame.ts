@@ -1,17 +1,17 @@
 import { decompressFrameSync } from "lz4-napi";
 import { ServiceError } from "../../errors.ts";
 
-/** A frame may have two blocks, each of which may hold a whole chunk. */
+/** A frame may have two blocks with a whole chunk each. */
 const UNPACKED_MAX_BYTES = 512 * 1024;
 const BLOCK_MAX_BYTES = [64 * 1024, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
-/** One byte of LZ4 data never becomes more than 255 bytes. */
+/** One byte of LZ4 data becomes at most 255 bytes. */
 const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
- * See LZ4 Frame Format 1.6. The block size in the header is lowered, because the decoder allocates it. The blocks are counted
- * before they are decompressed, because 256 KiB could become 64 MB (S145).
- * @param frame is changed by this call
+ * See LZ4 Frame Format 1.6. Lowers the block size in the header, because the decoder allocates it. Counts the blocks before
+ * decompressing them, because 256 KiB could become 64 MB (S145).
+ * @param frame is changed
  */
 export function unpackFrame(frame: Buffer, bytes: number): Buffer {
   if (frame.length < 11 || frame.readUInt32LE(0) !== MAGIC) throw malformed();

@@ -7,10 +7,10 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { headerOfPlainChunk } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
-/** A xorb without headers is the part of a file of Git LFS that begins at `startsAt`. */
+/** A xorb without headers is a part of a Git LFS file, which begins at `startsAt`. */
 export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; startsAt: number };
 
-/** Adds headers to the chunks of a file that was uploaded by Git LFS. `range` consists of whole chunks. */
+/** Adds headers to the chunks of a Git LFS file. `range` consists of whole chunks. */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
   const storage = storageOf(xorb.location);
   if (xorb.hasHeaders) return storage.open(xorb.location, range.end + 1, range);

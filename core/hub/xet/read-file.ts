@@ -16,7 +16,7 @@ export const locationOfXetFile = (hash: string): string => LOCATION_PREFIX + has
 export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
-/** The keys are SHA-256 hashes. Leaves out objects in a bucket, which Xet would send through this service. */
+/** By SHA-256. Omits objects in a bucket, which Xet would send through this service. */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
   const files = await db().$queryRaw<{ oid: string; hash: string; location: string }[]>`
@@ -26,14 +26,14 @@ export async function findXetHashes(repoId: string, oids: readonly string[]): Pr
   return new Map(files.filter(({ location }) => isForXet(location)).map(({ oid, hash }) => [oid, hash]));
 }
 
-/** @throws ServiceError `gone` if the content is lost. The stream may fail with this error too. */
+/** @throws ServiceError `gone` if the content is lost. The stream may fail with it too. */
 export async function openXetFile(repoId: string, hash: string, range?: ByteRange): Promise<Readable> {
   const isThere = (await db().xetFile.count({ where: { repoId, hash } })) > 0;
   if (!isThere) throw lostContent();
   return Readable.from(readContent(repoId, hash, range), { objectMode: false });
 }
 
-/** The time for a chunk depends on more than its size, so turns are measured. */
+/** A chunk's time depends on more than its size, so turns are measured. */
 const TURN_MS = 1;
 
 async function* readContent(repoId: string, hash: string, range: ByteRange | undefined): AsyncGenerator<Buffer, void, undefined> {
@@ -46,7 +46,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
     for await (const piece of await openXorb(repoId, term.xorb, term.packed)) {
       for (const { header, packed } of splitter.push(piece as Buffer)) {
         const data = unpackChunk(header, packed);
-        // The splitter may reuse these bytes before they are sent.
+        // A copy, because the splitter may reuse these bytes before they are sent.
         const own = data === packed ? Buffer.from(data) : data;
         yield own.subarray(Math.max(from - at, 0), Math.min(to - at, header.bytes));
         at += header.bytes;
@@ -59,7 +59,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
   }
 }
 
-/** Each piece is valid until the next one is requested. `turn` lets others have their turn while nothing is open. */
+/** Each piece is valid until the next request. `turn` gives others their turn while nothing is open. */
 export async function* readChunks(
   repoId: string,
   entries: TermEntries,

@@ -11,20 +11,21 @@ type Chunks = { start: number; end: number };
 
 /** Xet Protocol Specification 1.1, "Download Protocol". */
 export type Reconstruction = {
-  /** The number of bytes of the first term that come before the range. */
+  /** How many bytes of the first term come before the range. */
   offset: number;
   terms: { hash: string; chunks: Chunks; bytes: number }[];
   fetches: Map<string, { chunks: Chunks; bytes: ByteRange; url: string }[]>;
 };
 
-/** A file of many pieces takes megabytes to describe. */
+/** Describing a file of many pieces takes megabytes. */
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
-/** A client must request a file of more terms in ranges. */
 const TERMS_MAX = 8_192;
-/** Signing a bucket's URL takes some time. */
 const TERMS_PER_TURN = 16;
 
-/** `header` is the `Range` header. Returns "unsatisfiable" for a range that begins after the file's end. */
+/**
+ * `header` is the `Range` header.
+ * @returns "unsatisfiable" for a range behind the file's end
+ */
 export async function reconstructFile(
   repoId: string,
   hash: string,
@@ -41,7 +42,6 @@ export async function reconstructFile(
 async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
   const placed: PlacedTerm[] = [];
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
-    // This check comes before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
       throw new ServiceError(
         "payload_too_large",

@@ -14,7 +14,7 @@ import { ENTRY_BYTES } from "./terms.ts";
 /** The owner's storage is locked while these files are recorded. */
 const FILES_AT_ONCE = 2_000;
 
-/** Files may consist only of xorbs of this repository (S145). `mayStill` checks the right again after the files were checked. */
+/** Files may consist only of this repository's xorbs (S145). `mayStill` checks the right again after the check of the files. */
 export async function registerShard(
   repo: Repo,
   shard: AsyncIterable<Uint8Array>,
@@ -23,7 +23,6 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Each file is complete by itself, so files are recorded in batches.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }

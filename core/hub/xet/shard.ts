@@ -8,9 +8,9 @@ import { ENTRY_BYTES } from "./terms.ts";
 export const SHARD_MAX_BYTES = 64 * 1024 * 1024;
 /** Clients put all files of a commit into one shard. */
 const FILES_MAX = 20_000;
-/** The number is enough for 256 GB in xorbs of full size. */
+/** Enough for 256 GB in full xorbs. */
 const XORBS_MAX = 4_096;
-/** The number is enough for a file of 50 GB in pieces that are shorter than those of clients. */
+/** Enough for a file of 50 GB in pieces shorter than those of clients. */
 const TERMS_OF_FILE_MAX = 100_000;
 const TERMS_MAX = 2 * TERMS_OF_FILE_MAX;
 
@@ -23,16 +23,14 @@ const WITH_SHA256 = 0x40000000;
 export type ShardFile = {
   hash: string;
   oid: string;
-  /** The entries that `sizesIn` and `placeTerms` read. */
   terms: Buffer;
-  /** One entry for each term. An entry begins with the hash over the hashes of the term's chunks. */
+  /** One for each term, beginning with the hash over the hashes of the term's chunks. */
   rangeHashes: Buffer;
 };
 
-/** `chunks` has an entry with hash and size for each chunk. */
 export type ShardXorb = { hash: string; chunks: Buffer };
 
-/** Checks each number of entries before reading the entries (S145). */
+/** Checks each number of entries before reading them (S145). */
 export async function* readShard(
   shard: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ file: ShardFile } | { xorb: ShardXorb }, void, undefined> {
@@ -130,7 +128,7 @@ type KnownXorb = { hash: string; sizeBytes: number; chunks: Uint8Array };
 
 const CHUNKS_PER_TURN = 256;
 
-/** The hashes are blinded with a key of this shard, so that they reveal only chunks that the client has. */
+/** Blinds the hashes with the shard's own key, so that they reveal only chunks that the client has. */
 export async function writeKnownXorbs(
   xorbs: readonly KnownXorb[],
   { key, expiresAt }: { key: Buffer; expiresAt: Date },
@@ -150,7 +148,7 @@ export async function writeKnownXorbs(
     [0, 1],
     [8, ENTRY_BYTES],
     [16, 2 * ENTRY_BYTES],
-    // The offsets at which the three indexes would begin, which are left out.
+    // Where the three omitted indexes would begin.
     [24, footerAt],
     [40, footerAt],
     [56, footerAt],

@@ -4,7 +4,7 @@ import { splitContent } from "./chunk-threads.ts";
 import { hashChunk } from "./hashes.ts";
 import { ContentSplitter, FOUND_BYTES } from "./split-content.ts";
 
-/** The random bytes of the reference implementation's tests: SplitMix64, from zero on. */
+/** The reference implementation's random bytes for tests: SplitMix64, from zero on. */
 function referenceBytes(count: number): Buffer {
   const bytes = Buffer.alloc(count);
   const wrap = (value: bigint) => BigInt.asUintN(64, value);
@@ -43,17 +43,17 @@ test.each([1_000_000, 8_127, 1_000, 37])("content in pieces of %d bytes is split
   expect(Buffer.concat(chunks).equals(referenceBytes(1_000_000))).toBe(true);
 });
 
-test("no chunk but the last is shorter than 8 KiB, although the hash of a single byte may be zero", () => {
+test("every chunk but the last has at least 8 KiB", () => {
   const chunks = split(Buffer.concat([Buffer.alloc(8_127), Buffer.from([17, 23, 42]), randomBytes(3_000_000)]), 524_288);
   expect(chunks.slice(0, -1).filter(({ length }) => length < 8_192)).toEqual([]);
 });
 
-test("equal bytes have no boundary, so that their chunks have the largest size; empty content has no chunks", () => {
+test("equal bytes are split into chunks of the largest size", () => {
   expect(endsOf(split(Buffer.alloc(300_000, "x"), 50_000))).toEqual([131_072, 262_144, 300_000]);
   expect(split(Buffer.alloc(0), 1)).toEqual([]);
 });
 
-test("a thread splits content that arrives in any pieces, and returns the hash and length of each chunk", async () => {
+test("a thread splits content that arrives in pieces of any size", async () => {
   const content = randomBytes(3_000_000);
   async function* pieces() {
     for (let at = 0; at < content.length; at += 70_001) yield content.subarray(at, at + 70_001);

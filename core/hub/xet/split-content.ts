@@ -3,7 +3,6 @@ import { CHUNK_MAX_BYTES } from "./chunk.ts";
 import { HASH_BYTES } from "./hashes.ts";
 
 const BOUNDARY = 0xffff_0000_0000_0000n;
-/** Only the last chunk of a file may be smaller. */
 const MIN_BYTES = 8 * 1024;
 /** The rolling hash depends on this many bytes. */
 const WINDOW_BYTES = 64;
@@ -17,7 +16,7 @@ export class ContentSplitter {
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK_MAX_BYTES);
   #length = 0;
 
-  /** @returns chunks, each of which is valid until the next one is requested */
+  /** @returns chunks, each valid until the next one is requested */
   *push(piece: Buffer): Generator<Buffer, void, undefined> {
     for (let at = 0; at < piece.length; ) {
       const most = Math.min(piece.length, at + CHUNK_MAX_BYTES - this.#length);
@@ -26,7 +25,7 @@ export class ContentSplitter {
       const to = found === -1 ? most : from + found;
       this.#length += piece.copy(this.#chunk, this.#length, at, to);
       at = to;
-      // The hash of fewer bytes than the window is zero far more often, so such a match does not count.
+      // With fewer bytes than the window, the hash is zero far more often, so such a match does not count.
       if ((found !== -1 && this.#length >= MIN_BYTES) || this.#length === CHUNK_MAX_BYTES) yield this.#take();
     }
   }

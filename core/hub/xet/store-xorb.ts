@@ -12,14 +12,14 @@ import type { Repo } from "../repos/repo.ts";
 import { XORB_MAX_BYTES } from "./check-xorb.ts";
 import { checkXorb } from "./chunk-threads.ts";
 
-/** The row counts too, because somebody could store many xorbs of a single byte. */
+/** Somebody could store many xorbs of a single byte, so the row counts too. */
 const ROW_BYTES = 400;
 
-/** Each upload needs a file or a connection, and the time of a thread. A slow sender loses the slot to others (S137). */
+/** Each upload holds a file or a connection, and a part of a thread's time. A slow sender loses its slot to others (S137). */
 const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
 
 /**
- * Each repository stores its own xorbs, because nobody may learn which xorbs another repository has (S145).
+ * Each repository stores its own xorbs, so that nobody learns which ones another repository has (S145).
  * @param mayStill checks the right again after the upload
  * @returns false if the repository already has the xorb
  */
@@ -34,7 +34,7 @@ export async function storeXorb(
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });
   const hold = await holdStorage(repo.owner, countedBytes(size), "this file");
-  // The location needs an ID of its own, because the hash of a xorb does not determine its bytes.
+  // With an ID of its own, because the hash of a xorb does not determine its bytes.
   const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
   let received: ReceivedContent | undefined;
   let isFirst = false;
@@ -51,7 +51,6 @@ export async function storeXorb(
   }
 }
 
-/** @returns false if another upload of the xorb was recorded first */
 async function recordXorb(
   repoId: string,
   { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },
@@ -67,14 +66,14 @@ async function recordXorb(
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
     const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
     if (count === 0) return false;
-    // `keep` comes late, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
+    // `inTransaction` may repeat this function, and `keep` cannot be repeated, so `keep` comes late.
     await received.keep();
     await tx.lfsLeftover.delete({ where: { location } });
     return true;
   });
 }
 
-/** A transaction whose outcome is unknown may have recorded the upload. */
+/** A transaction with an unknown outcome may have recorded the upload. */
 async function forget(location: string, received: ReceivedContent | undefined): Promise<void> {
   try {
     const isRecorded = await inTransaction(async (tx) => {

@@ -7,14 +7,12 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { HASH_BYTES, hashOfText, hashText } from "./hashes.ts";
 import type { XorbPlace } from "./open-xorb.ts";
 
-/** The size of a term's entry in a shard. */
 export const ENTRY_BYTES = 48;
 
 /** The chunks of a xorb from `start` to before `end`. */
 export type Term = { xorbHash: string; bytes: number; start: number; end: number };
-/** `at` is the position of the first byte in the file. */
 export type PlacedTerm = Term & { at: number };
-/** `packed` is the position of the chunks in the xorb. */
+/** `packed` is the position in the xorb. */
 type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
 
 /** Each buffer holds a whole number of entries. */
@@ -73,7 +71,7 @@ export async function* placeTerms(entries: TermEntries, range?: ByteRange): Asyn
   }
 }
 
-/** If a range begins or ends within a term, the term keeps only the chunks that overlap the range. */
+/** A term at either end of the range keeps only chunks that overlap the range. */
 export async function* locateTerms(
   repoId: string,
   terms: Iterable<PlacedTerm> | AsyncIterable<PlacedTerm>,
@@ -81,7 +79,7 @@ export async function* locateTerms(
 ): AsyncGenerator<StoredTerm, void, undefined> {
   for await (const some of inBatches(terms)) {
     const cut = await Promise.all(some.map((term) => (range ? cutTerm(repoId, term, range) : term)));
-    // `before` and `last` are the ends of the preceding chunk and of the term's last chunk.
+    // `before` is the end of the preceding chunk, and `last` that of the term's last chunk.
     const rows = await db().$queryRaw<(XorbPlace & { number: number; before: Uint8Array; last: Uint8Array })[]>`
       SELECT t.number::int AS number, x.hash, x.location, x.has_headers AS "hasHeaders", x.starts_at::float8 AS "startsAt",
           substring(x.chunks FROM t.first * ${CHUNK_ENTRY_BYTES}::int - 7 FOR 4) AS before,
@@ -134,10 +132,10 @@ async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Prom
 
 export class LoadedTerm {
   readonly term: Term;
-  /** The number of chunks of the term that the xorb really has. */
+  /** How many of the term's chunks the xorb really has. */
   readonly count: number;
   readonly #entries: Buffer;
-  /** 1 if the entries begin with the entry of the preceding chunk. */
+  /** 1 if the entries begin with the preceding chunk's. */
   readonly #before: 0 | 1;
 
   constructor(term: Term, entries: Uint8Array) {
@@ -152,7 +150,7 @@ export class LoadedTerm {
     return this.#entries.subarray(at, at + HASH_BYTES);
   }
 
-  /** The position in the data of the term. For -1, the start of the first chunk. */
+  /** The position in the term's data, for -1 the start of the first chunk. */
   dataEnd(index: number): number {
     return this.#dataEnd(index) - this.#dataEnd(-1);
   }
@@ -167,7 +165,6 @@ export class LoadedTerm {
   }
 }
 
-/** Exceeded only if a single term has more chunks. */
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 

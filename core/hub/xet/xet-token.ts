@@ -16,7 +16,7 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { readRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
-/** Clients request another token a minute before this time ends. */
+/** Clients request another token a minute before the end. */
 const TOKEN_SECONDS = 15 * 60;
 const PREFIX = "xet_";
 
@@ -27,20 +27,19 @@ type Grant = {
   repoId: string;
   right: XetRight;
   revision: string;
-  /** Undefined for somebody who is not signed in. */
+  /** Undefined for an anonymous caller. */
   holder?: Uploader | undefined;
   expiresAt: number;
 };
 
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
-/** Clients remember uploads by this URL for three weeks, so a new repository with the same name needs another URL. */
+/** Clients remember uploads by this URL for three weeks, so a new repository of the same name needs another URL. */
 export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
 export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
-/** @param isPullRequest true for a pull request that is about to be opened and has no revision yet */
 export async function createXetToken(
   actor: Actor,
   name: RepoName,
@@ -107,7 +106,7 @@ async function requireHolder(
 
 export const isXetEnabled = (): boolean => env().XET === "1";
 
-/** While the operator has turned Xet off, existing tokens are invalid too. */
+/** Existing tokens are invalid while Xet is off. */
 function requireXet(): void {
   if (!isXetEnabled()) throw notFound("Xet");
 }

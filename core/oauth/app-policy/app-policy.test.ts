@@ -51,7 +51,7 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
 }
 
 describe("the policy", () => {
-  test("an app that is no longer allowed loses access only to the organization, with its next call; allowed again, it continues", async () => {
+  test("an app that the organization no longer allows loses access only to this organization, with its next call", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"], isRefreshAllowed: true });
     const [north, tide] = [await organizationWith(at.person.id), await organizationWith(at.person.id)];
     const both = [north, tide];
@@ -98,7 +98,7 @@ describe("the policy", () => {
     ]);
   });
 
-  test("and the decisions determine which apps are allowed, and why others are not", async () => {
+  test("determines with the organization's decisions which apps are allowed", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const bound = await world.app(at.person);
@@ -128,7 +128,7 @@ describe("the policy", () => {
     ).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("can be changed only by administrators, and not to an invalid value", async () => {
+  test("can be changed only by administrators", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [writer, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -154,7 +154,7 @@ describe("the policy", () => {
 });
 
 describe("the permissions modal", () => {
-  test("S33 an organization that does not allow the app is shown with the reason, is not ticked, and is refused in any answer", async () => {
+  test("S33 an organization that does not allow the app is shown unticked with the reason, and cannot be granted", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const [open, waiting, none, blocked] = await Promise.all([1, 2, 3, 4].map(() => organizationWith(at.person.id)));
     if (!open || !waiting || !none || !blocked) throw new Error("four were made");
@@ -184,7 +184,7 @@ describe("the permissions modal", () => {
     expect(again.request.organizations[0]).toMatchObject({ id: waiting.id, refusal: null, isTicked: true });
   });
 
-  test('S32 "all organizations" means those that allow the app, now and later; others are added when they approve it', async () => {
+  test('S32 "all organizations" includes an organization once it allows the app', async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const [open, closed] = [await organizationWith(at.person.id), await organizationWith(at.person.id)];
     await setAppPolicy(closed.admin, closed.id, "approved", noOrigin);
@@ -200,7 +200,7 @@ describe("the permissions modal", () => {
     expect((await listConsents(at.person.id)).items).toMatchObject([{ closedOrganizations: [] }]);
   });
 
-  test("an organization that was granted earlier stays granted if the user answers again while it does not allow the app; Connected apps shows it as closed", async () => {
+  test("an organization that blocks the app stays granted when the user answers the modal again", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const organization = await organizationWith(at.person.id);
     await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" }, { orgIds: [organization.id] });
@@ -218,7 +218,7 @@ describe("the permissions modal", () => {
 });
 
 describe("asking for an app", () => {
-  test("a member asks once; the administrators get an email, and their answer ends the request and is sent to the member", async () => {
+  test("several requests of one member send one email to the administrators, whose answer ends the request", async () => {
     const at = await prepare(world, { name: 'Paper "Lantern"' });
     const second = await prepare(world);
     const organization = await organizationWith(at.person.id, second.person.id);
@@ -259,7 +259,7 @@ describe("asking for an app", () => {
     expect(answer?.text).not.toContain("Sign in to it again");
   });
 
-  test("nobody can ask for an app that is blocked or unknown, or in an organization of which they are not members", async () => {
+  test("a request for a blocked or unknown app, or by a user outside the organization, is refused", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [member, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -277,7 +277,7 @@ describe("asking for an app", () => {
     expect(await db().organizationAppRequest.count()).toBe(0);
   });
 
-  test("S56 nobody can flood the administrators' mailbox", async () => {
+  test("S56 a user cannot flood the administrators' mailbox", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     await setAppPolicy(organization.admin, organization.id, "approved", noOrigin);
@@ -290,7 +290,7 @@ describe("asking for an app", () => {
   });
 });
 
-test("an organization's list has each app once, by name, with the number of members who allow it, with search and pages", async () => {
+test("an organization's list has each app once, with the number of members who allow it", async () => {
   const [one, two] = [await signIn(world, { name: "Zephyr 100%" }), await signIn(world, { name: "Anchor" })];
   const organization = await organizationWith(one.person.id, two.person.id);
   for (const at of [one, two]) {
@@ -329,7 +329,7 @@ test("S144 a user who has changed too much in an hour can still allow fewer apps
   await expect(setAppPolicy(admin, id, "all", noOrigin)).rejects.toMatchObject({ code: "rate_limited" });
 });
 
-test("S137 an organization keeps at most 1,000 decisions; a decision can be changed and reset", async () => {
+test("S137 an organization keeps at most 1,000 decisions", async () => {
   const at = await prepare(world);
   const { admin, id } = await organizationWith();
   await pool().query(

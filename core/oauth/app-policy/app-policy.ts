@@ -5,7 +5,6 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db } from "#core/db.ts";
 import { invalidRequest } from "#core/errors.ts";
 
-/** The SQL function `is_app_admitted` applies the policy. */
 export const appPolicies = ["all", "approved", "none"] as const;
 export type AppPolicy = (typeof appPolicies)[number];
 
@@ -14,7 +13,7 @@ export type AppDecision = (typeof appDecisions)[number];
 
 export type AppRefusal = "blocked" | "not_approved" | "no_apps";
 
-/** No token is revoked, so an app that is allowed again can continue. */
+/** Revokes no tokens, so that an app that is allowed again can continue. */
 export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {
   const policy = appPolicies.find((known) => known === value);
   if (!policy) throw invalidRequest(`Choose one of ${appPolicies.join(", ")}.`, "policy");
@@ -24,7 +23,6 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     if (before === policy) return;
     await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
-    // `appPolicies` begins with the most permissive one.
     const isRemoval = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
     await record({ type: "organization.set_app_policy", data: { from: before, policy }, isRemoval });
   });
@@ -36,7 +34,6 @@ export async function readAppPolicy(actor: Actor, orgId: string): Promise<AppPol
   return appPolicy as AppPolicy;
 }
 
-/** `is_app_admitted` decides, as for every token. */
 export async function findRefusals(clientId: string, orgIds: readonly string[], tx: Db = db()): Promise<Map<string, AppRefusal>> {
   if (orgIds.length === 0) return new Map();
   const rows = await tx.$queryRaw<{ orgId: string; refusal: AppRefusal }[]>`

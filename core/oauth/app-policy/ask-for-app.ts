@@ -13,7 +13,6 @@ import { findRefusals } from "./app-policy.ts";
 
 // Each request may send emails to many people.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** The longest-serving administrators get the email. */
 const RECIPIENTS_MAX = 20;
 
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
@@ -52,7 +51,7 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  // Administrators who do not meet the organization's requirements could not answer.
+  // A restricted administrator could not answer.
   const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0
@@ -71,7 +70,6 @@ export async function hasAskedForApp({ userId }: Person, orgId: string, clientId
 
 type Asked = { recipientName: string; asker: string; organization: string; app: string };
 
-/** The owner chooses the app's name, so it is put in quotation marks. */
 function appRequestEmail({ recipientName, asker, organization, app }: Asked): EmailContent {
   return composeEmail(`${asker} requests an app for ${organization}`, recipientName, [
     `${asker} asks the organization ${organization} to allow the app "${app}". Approve or block it here:`,

@@ -13,7 +13,7 @@ const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
-/** Null withdraws the decision, so that the policy applies again. */
+/** Null withdraws the decision. Then the app policy applies. */
 export async function decideApp(
   actor: Actor,
   orgId: string,
@@ -51,7 +51,7 @@ export async function decideApp(
   });
 }
 
-/** An ID may have 1,000 characters, and anybody may publish any number of apps (S137). */
+/** S137: an ID may have 1,000 characters, and anybody may publish any number of apps. */
 const DECISIONS_MAX = 1_000;
 const tooManyDecisions = () =>
   conflict(`There are already ${DECISIONS_MAX.toLocaleString("en")} decisions. Reset one first, or allow only approved apps.`);
@@ -82,7 +82,6 @@ type Answered = {
   organization: string;
   app: string;
   decision: AppDecision;
-  /** Whether the organization's policy admits approved apps. */
   isOpen: boolean;
 };
 

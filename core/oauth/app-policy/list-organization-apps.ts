@@ -18,11 +18,10 @@ type OrganizationAppSearch = PageRequest & {
 export type OrganizationApp = {
   clientId: string;
   name: string;
-  /** Undefined if the app itself is gone and only the decision about it remains. */
+  /** Undefined if the app was deleted and only the decision about it remains. */
   record: ClientRecord | undefined;
   decision: AppDecision | null;
   isAdmitted: boolean;
-  /** Whether the app acts for the organization by token exchange. */
   isBound: boolean;
   memberCount: number;
   lastUsedAt: Date | null;
@@ -49,7 +48,6 @@ export async function listOrganizationApps(
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().slice(0, 2000).toWellFormed();
   if (words) {
-    // % and _ are wildcards in LIKE, so they are escaped.
     const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     conditions.push(Prisma.sql`(lower(name) LIKE ${pattern} OR "clientId" = ${words})`);
   }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("an app's keys", () => {
-  test("replace its secrets, with an entry in the audit log (S116)", async () => {
+  test("replace its secrets (S116)", async () => {
     const person = await someone();
     const { app, secret } = await someApp(person, { isConfidential: true });
     await rotateSecret(person, app.id, { overlapSeconds: 3600 }, noOrigin);
@@ -42,7 +42,7 @@ describe("an app's keys", () => {
     expect(JSON.stringify(event)).not.toContain(secret);
   });
 
-  test("allow no secret beside them", async () => {
+  test("exclude a secret", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -50,7 +50,7 @@ describe("an app's keys", () => {
     await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("allow the app to work without PKCE, which is required again when the keys are removed (S8)", async () => {
+  test("allow the app to work without PKCE until the keys are removed (S8)", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -90,7 +90,7 @@ describe("an app's keys", () => {
     expect((await auditOf(app.clientId)).map(({ type }) => type)).toEqual(["oauth_app.create"]);
   });
 
-  test("S113 S136 need a recent sign-in and the right to manage the app, before anything is fetched", async () => {
+  test("S113 S136 are fetched only for somebody who manages the app and has signed in recently", async () => {
     const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
     const { app } = await someApp(admin, { owner: { orgId } });
@@ -112,7 +112,7 @@ describe("an app's keys", () => {
 });
 
 describe("the URL of a key set", () => {
-  test("is fetched once when it is saved, and the keys there are not stored", async () => {
+  test("is fetched once when the URL is saved, and its keys are not stored", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -186,7 +186,7 @@ describe("URLs of an app's own server", () => {
     });
   });
 
-  test("plain http is accepted for loopback, while the service itself is on loopback", async () => {
+  test("a plain http URL on loopback is accepted if the service is on loopback", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const local = { backchannelLogoutUri: "http://127.0.0.1:8080/logout" };
@@ -199,7 +199,7 @@ describe("URLs of an app's own server", () => {
 });
 
 describe("the other security settings", () => {
-  test("are off by default, and changes are stored and recorded", async () => {
+  test("are off by default", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     expect(app).toMatchObject({ isParRequired: false, isDpopRequired: false, backchannelLogoutUri: null });
@@ -216,7 +216,7 @@ describe("the other security settings", () => {
     expect(made.app).toMatchObject({ isParRequired: true, isDpopRequired: true });
   });
 
-  test("S113 need a recent sign-in to change the logout URL, but not the switches", async () => {
+  test("S113 need a recent sign-in only for a change of the logout URL", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const stale = longSignedIn(person);

@@ -16,10 +16,9 @@ type KeysInput = { jwks: string; jwksUri: string };
 
 /**
  * An app authenticates in one way, so its secrets end here (RFC 7523, docs/decisions/027). The keys are read first, because an
- * unusable URL must not replace a working secret.
+ * unusable URL must not end a secret.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Only those who manage the app may make this service fetch a URL.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
@@ -49,7 +48,6 @@ async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["key
   return { ...(await fetchKeySet(address)), jwksUri: address };
 }
 
-/** An app without keys is public, so PKCE is required. */
 export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
     if (!hasKeys(app)) throw conflict("The app has no keys.");

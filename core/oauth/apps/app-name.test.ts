@@ -36,7 +36,7 @@ describe("a name that does not look like the service's own is accepted", () => {
   );
 });
 
-test("a short brand is recognized as a word, not inside a longer word", () => {
+test("a short brand is recognized only as a whole word", () => {
   expect(isLookAlike("Hub", "Hub")).toBe(true);
   expect(isLookAlike("The hub", "Hub")).toBe(true);
   expect(isLookAlike("H.u.b", "Hub")).toBe(true);
@@ -44,7 +44,7 @@ test("a short brand is recognized as a word, not inside a longer word", () => {
   expect(isLookAlike("Chubby", "Hub")).toBe(false);
 });
 
-test("a brand in another script, or with letters that have look-alikes, is recognized", () => {
+test("a brand in another script or with look-alike letters is recognized", () => {
   expect(isLookAlike("Ключ", "Ключ")).toBe(true);
   expect(isLookAlike("corn field 1", "Cornfield 1")).toBe(true);
 });

@@ -34,7 +34,6 @@ export function isLookAlike(name: string, brand: string): boolean {
 
 const LONG_BRAND = 5;
 
-/** Finds the target in "Key hook" and "K e y h o o k". */
 function hasRun(words: readonly string[], target: string): boolean {
   return words.some((_, start) => {
     let joined = "";
@@ -56,7 +55,7 @@ function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// A letter is looked up first as it is written, then in lower case, because some capitals do not resemble their lower-case letters.
+// Each letter is looked up as written, then in lower case: some capitals do not resemble their lower-case letters.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

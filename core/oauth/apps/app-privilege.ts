@@ -13,7 +13,6 @@ export type AppPrivilege = (typeof appPrivileges)[number];
 
 export const TOKEN_EXCHANGE: AppPrivilege = "token-exchange";
 
-/** Each request may send emails to all operators. */
 const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -36,7 +35,7 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
 
 /**
  * See S90, S95.
- * @param shownOrgId the organization that the operator saw, because the owner may have bound the app to another one since
+ * @param shownOrgId the organization that the operator saw. The owner may have bound the app to another one since.
  */
 export async function setAppPrivilege(
   actor: Actor,
@@ -69,10 +68,10 @@ export async function setAppPrivilege(
   });
 }
 
-/** The consents are revoked, so that unblocking does not restore them (S49). */
+/** Revokes the consents, so that unblocking does not restore them (S49). */
 export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolean, from: RequestOrigin): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, { id, clientId, name, blockedAt }, record) => {
-    // Repeating a block must not change its time.
+    // A repeated block must not change the time of the first.
     if ((blockedAt !== null) === isBlocked) return;
     await tx.oAuthApp.update({ where: { id }, data: { blockedAt: isBlocked ? new Date() : null } });
     const ended = isBlocked ? { revokedConsents: await revokeClientConsents(tx, clientId) } : {};
@@ -80,7 +79,7 @@ export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolea
   });
 }
 
-/** @param shownAt `updatedAt` of the app that the operator saw, because the owner may have changed the app since (S28) */
+/** @param shownAt `updatedAt` of the app that the operator saw. The owner may have changed the app since (S28). */
 export async function setAppVerified(
   actor: Actor,
   appId: string,

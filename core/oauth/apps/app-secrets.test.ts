@@ -31,7 +31,7 @@ async function confidentialApp(person: Person) {
 }
 
 describe("S52 rotating the secret", () => {
-  test("without an overlap ends the old one at once", async () => {
+  test("without an overlap ends the old secret at once", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
     const { secret } = await rotateSecret(person, app.id, {}, noOrigin);
@@ -39,7 +39,7 @@ describe("S52 rotating the secret", () => {
     expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
   });
 
-  test("ends the old one after the chosen overlap", async () => {
+  test("ends the old secret after the chosen overlap", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
     const { secret, oldSecretEndsAt } = await rotateSecret(person, app.id, { overlapSeconds: DAY }, noOrigin);
@@ -76,7 +76,7 @@ describe("S52 rotating the secret", () => {
     expect(rotated.map(({ secret }) => hashToken(secret))).toContain(accepted[0]);
   });
 
-  test("of a public app is a conflict", async () => {
+  test("of a public app is refused as a conflict", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject({ code: "conflict" });
@@ -84,7 +84,7 @@ describe("S52 rotating the secret", () => {
 });
 
 describe("S52 deleting the secret", () => {
-  test("makes the app a public one, with PKCE required again", async () => {
+  test("makes the app a public one, which must use PKCE", async () => {
     const person = await someone();
     const { app } = await someApp(person, { isConfidential: true, isPkceRequired: false });
     await rotateSecret(person, app.id, { overlapSeconds: DAY }, noOrigin);
@@ -96,7 +96,7 @@ describe("S52 deleting the secret", () => {
 });
 
 describe("adding a secret", () => {
-  test("makes a public app confidential, once", async () => {
+  test("makes a public app confidential", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const [first, second] = await Promise.allSettled([addSecret(person, app.id, noOrigin), addSecret(person, app.id, noOrigin)]);
@@ -125,14 +125,14 @@ test("S113 every change of a secret needs a recent sign-in", async () => {
   ]);
 });
 
-test("S136 only the app's managers can change its secret", async () => {
+test("S136 only users who manage the app can change its secret", async () => {
   const { app, secret } = await confidentialApp(await someone());
   const stranger = await someone({ isOperator: true });
   expect(await refusals(stranger, app.id)).toEqual(["not_found", "not_found", "not_found"]);
   expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
 });
 
-test("S116 S55 the audit log has an entry for each creation, rotation and deletion, without the secret", async () => {
+test("S116 S55 each creation, rotation and deletion of a secret writes an entry without the secret", async () => {
   const person = await someone();
   const { app } = await someApp(person);
   const { secret: first } = await addSecret(person, app.id, noOrigin);

@@ -19,11 +19,11 @@ export async function addSecret(actor: Actor, appId: string, from: RequestOrigin
   });
 }
 
-/** Long enough for a release, and short enough to end a leaked secret. */
+/** Long enough for a release, but short enough to end a leaked secret. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * See S52. Never postpones the expiry of a secret that an earlier rotation replaced.
+ * See S52. The expiry of a secret that was replaced earlier is never postponed.
  * @returns the new secret, which is never shown again
  */
 export async function rotateSecret(

@@ -26,11 +26,11 @@ export type AppSettings = {
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** The app must push its authorization requests (RFC 9126 §6). */
+  /** RFC 9126 §6. */
   isParRequired: boolean;
-  /** The app gets only tokens that are bound to a key (RFC 9449 §5.2). */
+  /** RFC 9449 §5.2. */
   isDpopRequired: boolean;
-  /** Refresh tokens are replaced even where RFC 9700 §4.14.2 does not require it. */
+  /** Rotation is on even where RFC 9700 §4.14.2 does not require it. */
   isRefreshRotated: boolean;
   securityProfile: SecurityProfile;
   backchannelLogoutUri: string | null;
@@ -75,7 +75,6 @@ export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
   { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  // Token exchange needs no redirect URI.
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
     throw invalidRequest("Enter at least one redirect URI, or allow the device flow, which needs none.", "redirectUris");
   }
@@ -90,7 +89,7 @@ function parseScopes(names: readonly string[]): Scope[] {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // The catalog's order makes the same choice always the same text.
+  // In the catalog's order, the same choice is always stored as the same text.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;
@@ -122,7 +121,6 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   return url.href;
 }
 
-/** Plain http is allowed to loopback if this service itself is on loopback. */
 function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);

@@ -12,7 +12,6 @@ export type AppUsageDay = {
 };
 
 export type AppUsage = {
-  /** The oldest day comes first. Days without use have zeros. */
   days: AppUsageDay[];
   total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
 };

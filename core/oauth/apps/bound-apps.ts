@@ -9,7 +9,7 @@ import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { actsAsOwner, changeApp } from "./change-app.ts";
 
 /**
- * From then on, only the organization's administrators decide about the app's secret, keys, scopes and token duration
+ * Afterwards only the organization's administrators decide about secret, keys, scopes and token duration
  * (docs/specification/oauth.md#oauth-apps).
  */
 export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
@@ -32,7 +32,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
   });
 }
 
-/** S95: the privilege was for this organization, so it ends too. */
+/** The privilege was granted for this organization, so it ends too (S95). */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const isOwner = await actsAsOwner(actor, appId);
   await changeApp(

@@ -17,17 +17,18 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * The change gives power over members of the bound organization. An owner who has left that organization must not keep the
-   * secret (docs/specification/oauth.md#oauth-apps).
+   * The change gives power over members of the bound organization. An owner who has left that organization must not make it
+   * (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
 };
 
-/** The entry is for the administrators of the organization that owns the app, or to which the app is bound. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
-/** Changes of one app run one after the other. An app that the actor may not manage is `not_found` (S136). */
+/**
+ * Locks the app's row, so changes of one app run one after the other. An app that the actor may not manage is `not_found` (S136).
+ */
 export async function changeApp<Result>(
   actor: Actor,
   { appId, action, isOverMembers = false, from }: AppChange,
@@ -52,11 +53,14 @@ export async function changeApp<Result>(
   });
 }
 
-/** A condition on `oauth_app a`, so that the response time does not reveal other apps (S136). The caller must still ask `may`. */
+/**
+ * An SQL condition on `oauth_app a`, so that the response time does not reveal other apps (S136). The caller must still ask
+ * `may`.
+ */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
   if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
-  // Administrators who do not meet their organization's requirements are included, so that the error can say so.
+  // Includes restricted administrators, so that the error can name the organization's requirement.
   const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
   return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
     WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
@@ -90,7 +94,6 @@ export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean>
   return app !== null && (await may(actor, "oauth_app.manage", app));
 }
 
-/** The organization in whose audit log changes of an app are recorded. */
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
@@ -100,7 +103,6 @@ export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
 
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
 
-/** Keys replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
 type Described = Pick<OAuthApp, "name" | "logoId" | "homepageUrl" | "redirectUris" | "isDeviceFlowAllowed"> & {
@@ -118,7 +120,7 @@ export function losesMark(before: Described & Pick<OAuthApp, "verifiedAt">, afte
   return before.verifiedAt !== null && !isDeepStrictEqual(looksOf(before), looksOf(after));
 }
 
-/** The NOTIFY channel for the ID of a client that every process must read again. */
+/** Its payload is the ID of a client that every process must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {

@@ -2,11 +2,11 @@ import type { Actor } from "../../access/actor.ts";
 import { partyOf } from "../../access/may.ts";
 import { consumeBytes, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 
-/** No quota counts apps, and anybody may create organizations with 200 apps each (S137). */
+/** S137: no quota counts apps, and an account may create many organizations with 200 apps each. */
 const SET_BYTES: ThrottleLimit = { limit: 16 * 1024 * 1024, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Only new items count, so that something can always be removed.
+ * Only new items count, so removing items is always possible.
  * @param before the current settings
  */
 export async function countSettings(

@@ -1,7 +1,7 @@
 import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 
-/** A statistic must not slow down requests. A killed process loses a few seconds of counts. */
+/** Counts are collected in memory, so that they do not slow down requests. A killed process loses a few seconds of them. */
 const FLUSH_MS = 5_000;
 
 type Count = { authorizations: number; tokens: number; users: Set<string> };
@@ -57,7 +57,6 @@ const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnes
 
 const TOUCH_SECRETS = "UPDATE oauth_app_secret SET last_used_at = now() WHERE id = ANY ($1)";
 
-/** Call this also when the process shuts down. */
 export async function flushUsage(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;

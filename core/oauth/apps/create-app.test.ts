@@ -9,7 +9,7 @@ import { auditOf, organizationWith, settings, someApp, someone } from "../testin
 import { createApp, OWNER_MAX_APPS } from "./create-app.ts";
 
 describe("creating an app", () => {
-  test("creates a public app without a secret, with PKCE on and with only the requested settings", async () => {
+  test("creates a public app with PKCE and without a secret", async () => {
     const person = await someone();
     const { app, secret } = await someApp(person, { scopes: ["email", "openid", "openid"] });
     expect(secret).toBeUndefined();
@@ -38,14 +38,14 @@ describe("creating an app", () => {
     expect(everything).not.toContain(secret);
   });
 
-  test("S101 S85 gives it a client ID that can be neither a user's ID nor a URL, and needs no escaping", async () => {
+  test("S101 S85 gives the app a client ID that is neither a user's ID nor a URL", async () => {
     const { app } = await someApp(await someone());
     expect(app.clientId).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(app.clientId).not.toMatch(/^https:/);
     expect(isId(app.clientId)).toBe(false);
   });
 
-  test("S116 is in the audit log, for the organization too", async () => {
+  test("S116 writes an entry for the user and the organization", async () => {
     const person = await someone();
     const orgId = await organizationWith({ [person.userId]: "admin" });
     const from = { ip: "192.0.2.1", userAgent: "test" };
@@ -75,7 +75,7 @@ describe("S28 the name", () => {
     },
   );
 
-  test("may be 60 characters long, and an emoji counts as one", async () => {
+  test("may have 60 characters, and an emoji counts as one", async () => {
     const { app } = await someApp(await someone(), { name: "🪁".repeat(60) });
     expect([...app.name]).toHaveLength(60);
   });
@@ -160,7 +160,7 @@ describe("an app may be created", () => {
     await expect(someApp(person)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("in parallel with other apps, up to the limit of the owner", async () => {
+  test("at the same time as other apps, up to the limit of its owner", async () => {
     const person = await someone();
     const row = { name: "x", ownerUserId: person.userId };
     await db().oAuthApp.createMany({

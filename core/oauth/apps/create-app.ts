@@ -22,15 +22,13 @@ export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> 
   Partial<AppSettingsInput> & {
     owner: { userId: string } | { orgId: string };
     logo?: Uint8Array;
-    /** The app starts with a secret. */
     isConfidential?: boolean;
-    /** An organization's app is bound to the organization from the start. */
     isBound?: boolean;
   };
 
 export const OWNER_MAX_APPS = 200;
 
-/** @returns the app, and the secret of a confidential app, which is never shown again */
+/** @returns the app, and a confidential app's secret, which is never shown again */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
   // Keys can be set only on an existing app.
@@ -56,7 +54,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
     const app = await tx.oAuthApp.create({
-      // A UUID is not a metadata document's URL (S85), and can never be a user's ID (S101).
+      // A UUID cannot be a metadata document's URL (S85) or a user's ID (S101).
       data: {
         id: newId(),
         clientId: randomUUID(),
@@ -91,7 +89,7 @@ export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Pr
   return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
 }
 
-/** Until the transaction ends, nobody else adds an app to this owner. */
+/** Holds a lock until the transaction ends, so that nobody else adds an app to this owner. */
 export async function lockAppLimit(tx: Db, owner: Ownership): Promise<{ isReached: boolean }> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${owner.ownerOrgId ?? owner.ownerUserId}`}, 0))`;
   return { isReached: (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS };
@@ -109,7 +107,7 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
 /** The public hub's command line has this ID built in (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/** Any number of processes may run this at once (C9 in docs/specification/existing-clients.md). */
+/** Safe when several processes run it at once (C9 in docs/specification/existing-clients.md). */
 export async function ensureCliApp(): Promise<void> {
   const name = `${env().BRAND_NAME} CLI`;
   await db().$transaction(async (tx) => {

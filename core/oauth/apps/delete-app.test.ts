@@ -6,7 +6,7 @@ import { revokeClientConsents } from "../consents/revoke-consent.ts";
 import { auditOf, giveConsent, longSignedIn, someApp, someone } from "../testing/apps.ts";
 import { deleteApp } from "./transfer-app.ts";
 
-test("S49 deleting an app revokes every consent and grant for it, and no other", async () => {
+test("S49 deleting an app revokes its consents and Grants", async () => {
   const [owner, user] = [await someone(), await someone()];
   const { app } = await someApp(owner, { isConfidential: true });
   const { app: other } = await someApp(owner);
@@ -26,7 +26,7 @@ test("S49 deleting an app revokes every consent and grant for it, and no other",
   expect(events.at(-1)).toMatchObject({ type: "oauth_app.delete", data: { name: "Paper Lantern", revokedConsents: 2 } });
 });
 
-test("S113 S136 deleting needs a recent sign-in of somebody who manages the app", async () => {
+test("S113 S136 only a user who manages the app and has signed in recently can delete it", async () => {
   const owner = await someone();
   const { app } = await someApp(owner);
   await expect(deleteApp(longSignedIn(owner), app.id, noOrigin)).rejects.toMatchObject({ code: "reauthentication_required" });
@@ -34,7 +34,7 @@ test("S113 S136 deleting needs a recent sign-in of somebody who manages the app"
   expect(await db().oAuthApp.count({ where: { id: app.id } })).toBe(1);
 });
 
-test("S137 the Grants of deleted apps are found without reading all Grants", async () => {
+test("S137 a deletion finds the app's Grants without reading all Grants", async () => {
   const owner = await someone();
   const { app } = await someApp(owner);
   await giveConsent(app.clientId, owner);

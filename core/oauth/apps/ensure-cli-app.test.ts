@@ -17,7 +17,7 @@ beforeEach(ensureCliApp);
 const { BRAND_NAME } = env();
 afterEach(() => provideSettings({ BRAND_NAME }));
 
-test("the command line's app is public, for devices only, and has no owner", async () => {
+test("the command line's app is public, works only with device codes, and has no owner", async () => {
   expect(CLI_CLIENT_ID).toBe("26be6b09-91c5-47da-9861-d2d2bb7a7e36");
   expect(await find()).toMatchObject({
     name: `${BRAND_NAME} CLI`,
@@ -35,13 +35,13 @@ test("the command line's app is public, for devices only, and has no owner", asy
   });
 });
 
-test("the command line's app is created once, however many processes start at the same time", async () => {
+test("several processes that start at once create one app for the command line", async () => {
   await db().oAuthApp.deleteMany({ where: { clientId: CLI_CLIENT_ID } });
   await Promise.all(Array.from({ length: 8 }, ensureCliApp));
   expect(await db().oAuthApp.count({ where: { clientId: CLI_CLIENT_ID } })).toBe(1);
 });
 
-test("the command line's app stays the same from start to start, except for the service's name", async () => {
+test("a start changes nothing about the command line's app except the service's name", async () => {
   const before = await find();
   await ensureCliApp();
   expect(await find()).toEqual(before);
@@ -50,7 +50,7 @@ test("the command line's app stays the same from start to start, except for the 
   expect(await find()).toMatchObject({ id: before.id, name: "Tidepool CLI" });
 });
 
-test("the operator's block of the command line's app survives a start", async () => {
+test("the command line's app stays blocked after a start", async () => {
   await db().oAuthApp.update({ where: { clientId: CLI_CLIENT_ID }, data: { blockedAt: new Date() } });
   provideSettings({ BRAND_NAME: "Lagoon" });
   await ensureCliApp();

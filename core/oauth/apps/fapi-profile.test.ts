@@ -30,7 +30,7 @@ async function fapiApp() {
   return app;
 }
 
-test("the FAPI profile turns on the settings that it requires, which stay on when the app leaves the profile", async () => {
+test("the FAPI profile turns on settings that stay on when the app leaves the profile", async () => {
   const app = await fapiApp();
   const needed = { isPkceRequired: true, isParRequired: true, isDpopRequired: true };
   expect((await getApp(operatorCommand, app.id)).app).toMatchObject({ securityProfile: "fapi2", ...needed });
@@ -39,7 +39,7 @@ test("the FAPI profile turns on the settings that it requires, which stay on whe
   expect(await change(app.id, { isParRequired: false })).toMatchObject({ isParRequired: false });
 });
 
-test("the FAPI profile needs keys, at least one usable, and no device flow", async () => {
+test("the FAPI profile needs a usable key and no device flow", async () => {
   const { app } = await prepare(world, { isConfidential: true, isDeviceFlowAllowed: true });
   const choose = () => refusal(change(app.id, { securityProfile: "fapi2" }));
   expect(await choose()).toMatch(/^securityProfile: .*keys first/);
@@ -51,7 +51,7 @@ test("the FAPI profile needs keys, at least one usable, and no device flow", asy
   expect(await choose()).toBe("done");
 });
 
-test("S146 the FAPI profile prevents the owner from turning off what it requires", async () => {
+test("S146 the owner cannot turn off a setting that the FAPI profile requires", async () => {
   const app = await fapiApp();
   for (const field of ["isPkceRequired", "isParRequired", "isDpopRequired"] as const) {
     expect(await refusal(change(app.id, { [field]: false }))).toMatch(`${field}: FAPI 2.0 needs this on`);
@@ -62,7 +62,7 @@ test("S146 the FAPI profile prevents the owner from turning off what it requires
   expect(await refusal(set(app.id, await rs256()))).toMatch(/PS256, ES256 or EdDSA/);
 });
 
-test("the FAPI profile cannot be chosen for a new app, which has no keys", async () => {
+test("a new app cannot have the FAPI profile, because it has no keys", async () => {
   const { person } = await prepare(world);
   const input = { name: "Bank", scopes: ["openid"], redirectUris: [REDIRECT_URI], owner: { userId: person.id } };
   expect(await refusal(createApp(operatorCommand, { ...input, securityProfile: "fapi2" }, noOrigin))).toMatch(

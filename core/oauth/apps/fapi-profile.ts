@@ -3,7 +3,6 @@ import { invalidRequest } from "#core/errors.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { algorithmsOf } from "../clients/client-keys.ts";
 
-/** Choosing FAPI 2.0 sets these switches. They stay set when the app returns to the standard profile. */
 export const FAPI_REQUIREMENTS = {
   isPkceRequired: true,
   isParRequired: true,

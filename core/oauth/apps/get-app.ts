@@ -14,7 +14,6 @@ export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Set on a secret that a rotation replaced. */
   expiresAt: Date | null;
 };
 
@@ -27,7 +26,7 @@ export type AppDetails = {
   ownerUsername: string | null;
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   isOwner: boolean;
-  /** Whether the actor may decide about members' access. For a bound app, only the organization's administrators may. */
+  /** Only administrators of the organization to which an app is bound decide about members' access. */
   mayManageAccess: boolean;
   userCount: number;
 };
@@ -87,7 +86,6 @@ export type KeyDescription = {
   thumbprint: string;
 };
 
-/** Keys at a `jwksUri` are not fetched. */
 export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
   const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
   return Promise.all(

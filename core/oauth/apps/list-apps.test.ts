@@ -6,7 +6,7 @@ import { appUsage } from "./app-usage.ts";
 import { getApp } from "./get-app.ts";
 import { APPS_PAGE_SIZE, listApps } from "./list-apps.ts";
 
-test("apps are listed newest first, a page at a time, for their owner alone", async () => {
+test("only the owner can list apps, which are paged with the newest first", async () => {
   const [owner, other] = [await someone(), await someone()];
   const start = Date.now() - 1_000_000;
   await db().oAuthApp.createMany({
@@ -32,7 +32,7 @@ test("apps are listed newest first, a page at a time, for their owner alone", as
   await expect(listApps(other, mine)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("an organization's apps are for its administrators", async () => {
+test("only administrators can list their organization's apps", async () => {
   const [admin, writer] = [await someone(), await someone()];
   const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
   const { app } = await someApp(admin, { owner: { orgId } });
@@ -43,7 +43,7 @@ test("an organization's apps are for its administrators", async () => {
   await expect(getApp(writer, app.id)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("users are those who allow the app now", async () => {
+test("the number of users counts those who allow the app at the moment", async () => {
   const [owner, user] = [await someone(), await someone()];
   const { app } = await someApp(owner);
   const revoked = await giveConsent(app.clientId, user);
@@ -54,7 +54,7 @@ test("users are those who allow the app now", async () => {
   expect(await getApp(longSignedIn(owner), app.id)).toMatchObject({ userCount: 2, organization: null, secrets: [] });
 });
 
-test("usage has each of the last 30 days, and counts a person once in total", async () => {
+test("the total usage of 30 days counts each user once", async () => {
   const [owner, user] = [await someone(), await someone()];
   const { app } = await someApp(owner);
   const midnight = new Date();

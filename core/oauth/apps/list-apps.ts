@@ -22,7 +22,7 @@ export async function listApps(
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  // The organization's administrators also manage other owners' apps that are bound to the organization.
+  // An organization's administrators also manage bound apps of other owners.
   const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
   await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
@@ -57,7 +57,6 @@ type AppSearch = PageRequest & {
 };
 
 export type OwnedApp = ListedApp & {
-  /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
   boundTo: string | null;
 };
@@ -92,7 +91,6 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // % and _ are wildcards in LIKE, so they are escaped.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

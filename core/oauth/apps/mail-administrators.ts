@@ -2,7 +2,7 @@ import type { EmailContent } from "../../accounts/emails/compose-email.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
-/** An organization may make everybody an administrator. */
+/** Limited, because an organization may make every member an administrator. */
 const RECIPIENTS_MAX = 20;
 
 export async function mailAdministrators(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 describe("setAppBlock", () => {
-  test("S49 a blocked app is unknown at once, and its consents are revoked for good", async () => {
+  test("S49 makes an app unknown at once, and revokes its consents", async () => {
     const [owner, user] = [await someone(), await someone()];
     const [{ app }, { app: other }] = [await someApp(owner), await someApp(owner)];
     for (const { clientId } of [app, other]) await giveConsent(clientId, user);
@@ -38,7 +38,7 @@ describe("setAppBlock", () => {
     ]);
   });
 
-  test("S116 blocking a blocked app changes and records nothing", async () => {
+  test("S116 changes and records nothing if the app is already blocked", async () => {
     const { app } = await someApp(await someone());
     await setAppBlock(operator, app.id, true, noOrigin);
     const [{ blockedAt }, events] = [await read(app.id), await auditOf(app.clientId)];
@@ -48,7 +48,7 @@ describe("setAppBlock", () => {
   });
 });
 
-test("the verified mark is granted and removed, and recorded", async () => {
+test("granting or removing the verified mark writes an entry", async () => {
   const { app } = await someApp(await someone());
   await setAppVerified(operator, app.id, true, noOrigin);
   expect((await read(app.id)).verifiedAt).toBeInstanceOf(Date);
@@ -57,7 +57,7 @@ test("the verified mark is granted and removed, and recorded", async () => {
   expect((await auditOf(app.clientId)).map(({ type }) => type).slice(-2)).toEqual(["oauth_app.verify", "oauth_app.unverify"]);
 });
 
-test("S28 the verified mark is for the app that the operator saw, and ends when the owner changes its looks", async () => {
+test("S28 a verified app loses its mark when the owner changes its looks", async () => {
   const owner = await someone();
   const { app } = await someApp(owner);
   const isVerified = async () => (await read(app.id)).verifiedAt !== null;
@@ -100,7 +100,7 @@ test.each([
 });
 
 describe("listAllApps", () => {
-  test("finds apps by their name, their client id and their owner", async () => {
+  test("finds apps by name, client ID and owner", async () => {
     const name = `Moss ${newId()}`;
     const [owner, admin] = [await someone(), await someone()];
     const orgId = await organizationWith({ [admin.userId]: "admin" });
@@ -119,7 +119,7 @@ describe("listAllApps", () => {
     expect(await found("\0")).toEqual(await found(""));
   });
 
-  test("filters by state, a page at a time", async () => {
+  test("filters by state and is paged", async () => {
     const { app } = await someApp(await someone(), { name: `Fern ${newId()}` });
     const count = async (state: "blocked" | "verified") => (await listAllApps(operator, { text: app.name, state })).total;
     expect([await count("blocked"), await count("verified")]).toEqual([0, 0]);
@@ -129,7 +129,7 @@ describe("listAllApps", () => {
     expect((await listAllApps(operator, { page: 99_999 })).items).toEqual([]);
   });
 
-  test("is for operators only", async () => {
+  test("refuses users who are not operators", async () => {
     await expect(listAllApps(await someone())).rejects.toMatchObject({ code: "forbidden" });
   });
 });

@@ -10,7 +10,7 @@ import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
 import { lockAppLimit, lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
- * The actor needs rights at both owners. The verified mark is removed, because the operator gave it to the previous owner.
+ * The actor needs rights at both owners. The app loses the verified mark, which the operator gave to the previous owner.
  * @param to the new owner's handle
  */
 export async function transferApp(
@@ -50,7 +50,7 @@ function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
   throw conflict("The app is bound to an organization. Unbind it first.");
 }
 
-/** Consents and grants are revoked in the same transaction, which ends every token at once (S49). */
+/** Revokes consents and Grants in the same transaction, so every token ends at once (S49). */
 export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const by = { actorId: actorId(actor), from };
   await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => deleteLockedApp(tx, app, by));

@@ -16,7 +16,7 @@ import { getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
 describe("changing an app", () => {
-  test("changes the given settings and keeps all others", async () => {
+  test("changes only the given settings", async () => {
     const person = await someone();
     const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
     const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true }, noOrigin);
@@ -29,7 +29,7 @@ describe("changing an app", () => {
     expect(updated.updatedAt.getTime()).toBeGreaterThan(app.updatedAt.getTime());
   });
 
-  test("S116 records the old and the new value in the audit log", async () => {
+  test("S116 writes an entry with the old and the new value", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes }, noOrigin);
@@ -44,7 +44,7 @@ describe("changing an app", () => {
     ]);
   });
 
-  test("S144 cannot fill the log with long URLs or many changes", async () => {
+  test("S144 writes a limited amount into the audit log, even with long URLs", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const addresses = (round: number) =>
@@ -69,7 +69,7 @@ describe("changing an app", () => {
     expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
   });
 
-  test("S137 a user sets at most 16 MiB of settings of apps in 24 hours, and can still remove settings after that", async () => {
+  test("S137 is limited to 16 MiB of new settings in 24 hours, but settings can still be removed", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const addresses = (round: number) =>
@@ -89,7 +89,7 @@ describe("changing an app", () => {
     expect((await updateApp(person, app.id, { redirectUris: few }, noOrigin)).redirectUris).toEqual(few);
   });
 
-  test("S144 a user over the hourly limit can still remove a redirect URI, but not add one", async () => {
+  test("S144 can still remove a redirect URI above the hourly limit", async () => {
     const person = await someone();
     const redirectUris = ["https://app.example.com/cb", "https://thief.example/cb"];
     const { app } = await someApp(person, { redirectUris });
@@ -100,14 +100,14 @@ describe("changing an app", () => {
     expect((await set(["https://app.example.com/cb"])).redirectUris).toEqual(["https://app.example.com/cb"]);
   });
 
-  test("to the same values records nothing", async () => {
+  test("to the same values writes no entry", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(longSignedIn(person), app.id, { name: app.name, redirectUris: app.redirectUris }, noOrigin);
     expect(await auditOf(app.clientId)).toHaveLength(1);
   });
 
-  test("S113 needs a recent sign-in for redirect URIs, for the device flow and to leave FAPI 2.0, not for the name", async () => {
+  test("S113 needs a recent sign-in for redirect URIs, the device flow and the security profile", async () => {
     const person = await someone();
     const stale = longSignedIn(person);
     const { app } = await someApp(person);
@@ -129,7 +129,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("S8 keeps PKCE on for an app without a secret", async () => {
+  test("S8 cannot turn off PKCE for an app without a secret", async () => {
     const person = await someone();
     const { app: open } = await someApp(person);
     await expect(updateApp(person, open.id, { isPkceRequired: false }, noOrigin)).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("cannot leave an app without any way to sign in", async () => {
+  test("cannot remove every way to sign in", async () => {
     const person = await someone();
     const { app } = await someApp(person, { isDeviceFlowAllowed: true });
     await updateApp(person, app.id, { redirectUris: [] }, noOrigin);
@@ -150,7 +150,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("at commit, tells every process which client changed", async () => {
+  test("notifies every process of the changed client", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const client = new pg.Client({ connectionString: databaseUrl() });
@@ -165,7 +165,7 @@ describe("changing an app", () => {
   });
 });
 
-test("S24 a logo is re-encoded, replaced without leaving the old one behind, and removed", async () => {
+test("S24 re-encodes a logo, and deletes the previous one", async () => {
   const person = await someone();
   const picture = (background: string) =>
     sharp({ create: { width: 8, height: 8, channels: 3, background } })
@@ -186,7 +186,7 @@ test("S24 a logo is re-encoded, replaced without leaving the old one behind, and
 });
 
 describe("S136 another owner's app gets the same response as one that does not exist", () => {
-  test("for strangers, for members without the role, and for operators who try to change it", async () => {
+  test("for a stranger, a member without the role, and an operator", async () => {
     const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
     const { app } = await someApp(admin, { owner: { orgId } });

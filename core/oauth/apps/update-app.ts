@@ -17,8 +17,8 @@ import { getApp } from "./get-app.ts";
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
 /**
- * With these fields, a thief of a session could redirect users or logout notices elsewhere, send out codes for devices in the app's
- * name, or end what FAPI 2.0 guarantees (S113).
+ * S113: with these fields, a thief of a session could redirect users or logout notices, send out codes for devices in the app's
+ * name, or end the guarantees of FAPI 2.0.
  */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "isDeviceFlowAllowed", "securityProfile"];
 
@@ -33,7 +33,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
   });
   const { app: known } = await getApp(actor, appId);
   await countSettings(actor, given, encodedLogo, known);
-  // A bound app gets its scopes for any member without asking, so the organization decides about them.
+  // A bound app gets its scopes for any member without consent, so the organization decides about them.
   const isScopesOnly = Object.keys(given).every((field) => field === "scopes") && logo === undefined;
   const by = { appId, action: "oauth_app.manage", isOverMembers: isScopesOnly, from } as const;
   return changeApp(actor, by, async (tx, app, record) => {
@@ -44,7 +44,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     if (changed.includes("scopes") && app.boundOrgId) {
-      // A session that was left open must not be enough for more rights over all members (S113).
+      // A session that was left open must not give the app more rights over all members (S113).
       const isWider = given.scopes?.some((scope) => !app.scopes.includes(scope));
       const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
       await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
@@ -68,14 +68,14 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isRemoval">;
 
-/** Redirect URIs have an entry of their own, because an attacker takes over an app by adding one (S116). */
+/** A redirect URI that an attacker adds takes over an app, so these changes have an entry of their own (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // The number of removals is not limited, so a changed order must not count as a removal.
+    // Removals are not limited, so a changed order must not count as one.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

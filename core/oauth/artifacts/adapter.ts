@@ -25,7 +25,10 @@ import { requestRows } from "./request-rows.ts";
 import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
-/** Within this time, a client probably sent its request twice. A later replay counts as theft (S47, docs/decisions/005). */
+/**
+ * A client that replays a token within this time probably sent its request twice. A later replay counts as theft (S47,
+ * docs/decisions/005).
+ */
 const BENIGN_REPLAY_SECONDS = 10;
 
 export class PostgresAdapter implements Adapter {
@@ -36,7 +39,7 @@ export class PostgresAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    // Postgres cannot store NUL in text, so no artifact's ID contains one (S51).
+    // Postgres cannot store NUL in text, so an ID with NUL is never stored (S51).
     if (id.includes("\0")) return undefined;
     switch (this.model) {
       case "Client":
@@ -58,7 +61,7 @@ export class PostgresAdapter implements Adapter {
     const isPoll = isAtTokenEndpoint && this.model === "DeviceCode";
     let payload = isPoll ? await pollDeviceCode(id) : await findArtifact(this.model, id);
     if (!payload && this.model === "RefreshToken") payload = await findForgottenRefreshToken(id);
-    // The engine would miss a second, simultaneous use, so only `consume` detects replays.
+    // The engine would miss a simultaneous second use, so only `consume` detects replays.
     if (payload && isAtTokenEndpoint) delete payload.consumed;
     return payload;
   }
@@ -76,20 +79,21 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
-    // In a protocol request, the engine stores the question. Outside of one, a page of this service stores the answer.
+    // In a protocol request, the engine stores its question. Outside of one, a page of this service stores the user's answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // The user may answer after the request's `exp`. Without the row, a request could be answered twice (RFC 9126 §7.3).
+    // The user may answer after the request's `exp`. The row is kept until then, so that a second answer is recognized (RFC 9126
+    // §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }
-    // `exchange` is set only while `saveExchangedToken` runs.
+    // `saveExchangedToken` sets `exchange` while it runs.
     const { exchange } = requestRows();
     if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /** A replay gets nothing, and ends what was already issued unless the replay is benign (S43, S44, S47). */
+  /** A replay gets nothing. Unless it is benign, it also ends the tokens that were issued (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;
@@ -114,7 +118,7 @@ export class PostgresAdapter implements Adapter {
   }
 }
 
-/** However often a code or token is replayed, the audit log gets one entry (S43, S47, S116). */
+/** Writes one entry, even for repeated replays (S43, S47, S116). */
 export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     const [grant] = await tx.oAuthGrant.updateManyAndReturn({
@@ -122,11 +126,11 @@ export async function revokeReplayedGrant(kind: string, grantId: string, from: R
       data: { revokedAt: new Date() },
       select: { clientId: true, userId: true },
     });
-    // Delegations end even if the Grant has already ended, because a thief may have created a webhook and then signed out.
+    // Delegations end even if the Grant has already ended: a thief may have created a webhook and then signed out.
     await endDelegationsOf(tx, [grantId]);
     if (!grant) return;
     const { clientId, userId } = grant;
-    // The app's managers should know, because the app's tokens or codes leak somewhere.
+    // The app's managers get the entry, because the app's tokens or codes leak somewhere.
     const app = await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } });
     await recordAboutSomebody(tx, {
       type: "oauth_token.replay_detected",

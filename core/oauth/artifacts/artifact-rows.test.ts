@@ -19,10 +19,9 @@ function findTogether(model: string, tokens: string[]) {
   );
 }
 
-test("many simultaneous requests each get the artifact that they asked for, or none", async () => {
+test("each of many simultaneous requests gets its own artifact, or none", async () => {
   const [one, other, revoked] = [await signIn(world), await signIn(world), await signIn(world)];
   await db().oAuthConsent.updateMany({ where: { clientId: revoked.app.clientId }, data: { revokedAt: new Date() } });
-  // More than fit into the largest statement, and not enough to fill a second one.
   const asked = Array.from({ length: 7 }, () => [
     { token: "unknown", person: undefined },
     { token: other.tokens.access_token, person: other.person.id },
@@ -37,7 +36,7 @@ test("many simultaneous requests each get the artifact that they asked for, or n
   expect(found.map(({ rows }) => [...rows.accounts.keys()])).toEqual(asked.map(({ person }) => (person ? [person] : [])));
 });
 
-test("two requests with one token share no object that either could change", async () => {
+test("two requests with one token get separate objects", async () => {
   const { tokens, person } = await signIn(world);
   const [first, second] = await findTogether("AccessToken", [tokens.access_token, tokens.access_token]);
   const grantOf = (found: typeof first) => [...(found?.rows.grants.values() ?? [])][0];

@@ -6,7 +6,7 @@ import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import type { Payload } from "./artifact-store.ts";
 import type { AccountRow } from "./request-rows.ts";
 
-/** Includes the rows that the engine will request next. */
+/** The columns include the rows that the engine will request next. */
 export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
@@ -25,18 +25,18 @@ const ORGANIZATIONS = `(SELECT ${organizationsJson("g.id")}
 /** An SQL condition on `organization o`. */
 export const HAS_EXCHANGE_PLAN = `o.plan IN (${exchangePlans.map((plan) => `'${plan}'`).join(", ")})`;
 
-/** Checked with each use, so that a token ends when its app or user loses privilege, binding, plan or membership (S95). */
+/** Checked with each use: a token ends when its app or user loses privilege, binding, plan or membership (S95). */
 const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
       JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
     WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
       AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
-/** Earlier tokens keep these scopes after a new consent, so that the user stays signed in (S30, S36). */
+/** A new consent does not remove these scopes from earlier tokens, so the user stays signed in (S30, S36). */
 const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
 
 /**
- * Selects no artifact that depends on something revoked or disabled (S49, S114).
+ * Selects no artifact whose token, Grant, consent, app or account was revoked or disabled (S49, S114).
  * @param where an SQL condition on artifacts of the model `$1`
  */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
@@ -54,7 +54,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** Postgres would plan a statement with an array anew for each length, which costs more than the query. */
+/** Postgres would plan a statement with an array again for each length, which costs more than the query itself. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;
@@ -74,7 +74,7 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
   const byHash = new Map(rows.map((row) => [row.id_hash, row]));
   return hashes.map((hash, at) => {
     const row = byHash.get(hash);
-    // Two requests with one token must not share an object, because one could change it for the other.
+    // One request could change a shared object for the other.
     return row && hashes.indexOf(hash) < at ? structuredClone(row) : row;
   });
 }

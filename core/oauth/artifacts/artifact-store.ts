@@ -12,7 +12,7 @@ export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(
 
 export type Payload = Record<string, unknown>;
 
-// Two tabs may leave two engine sessions with one uid (site-session.ts).
+// Two tabs may create two engine sessions with one uid (site-session.ts).
 const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT 1`;
 
 function remember(row: ArtifactRow): void {
@@ -33,7 +33,9 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   };
 }
 
-/** Removes scopes that the consent or the app has lost (S30, S95). A refresh token keeps its scope, which clients may repeat. */
+/**
+ * Removes scopes that the consent or the app has lost (S30, S95). A refresh token keeps its scope, because clients may repeat it.
+ */
 function remainingScope(scope: unknown, left: string[] | null): unknown {
   if (!left || typeof scope !== "string") return scope;
   return scope
@@ -61,7 +63,6 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 
-/** A token whose Grant is gone is invalid, so it is not stored. */
 const UPSERT = `WITH prolonged AS (
     UPDATE oauth_grant SET expires_at = now() + make_interval(secs => $9) WHERE id = $3 AND expires_at < now() + make_interval(secs => $9))
   INSERT INTO oauth_artifact
@@ -74,7 +75,10 @@ const UPSERT = `WITH prolonged AS (
 
 const KEPT_OF_GRANT = 200;
 
-/** Limits a client that refreshes in a loop (S143). A used refresh token is recognized without its row (refresh-token-id.ts). */
+/**
+ * A client that refreshes in a loop keeps few rows (S143). A used refresh token is recognized without its row
+ * (refresh-token-id.ts).
+ */
 const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY model ORDER BY coalesce(consumed_at, created_at) DESC) AS rank
         FROM oauth_artifact
@@ -82,12 +86,11 @@ const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT 
     WHERE rank > ${KEPT_OF_GRANT} LIMIT 100))
   FOR UPDATE SKIP LOCKED))`;
 
-/** The token's own value is never stored. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** @param party is used only for a new row */
+/** @param party stored only with a new row */
 export async function upsertArtifact(
   model: string,
   id: string,
@@ -115,7 +118,7 @@ async function pruneGrant(grantId: string | null): Promise<void> {
   await pool().query({ name: "grant-prune", text: PRUNE_GRANT, values: [grantId] });
 }
 
-/** @returns false if the interaction was already answered or has ended */
+/** @returns false if the interaction was already answered or has expired */
 export async function answerArtifact(id: string, payload: Payload): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "artifact-answer",
@@ -127,12 +130,11 @@ export async function answerArtifact(id: string, payload: Payload): Promise<bool
 
 type UsedArtifact = {
   grantId: string | null;
-  /** By the database's clock, which is the same for every process. */
   secondsSinceUse: number;
 };
 
 /**
- * A single conditional update, so that only one of several simultaneous requests is the first (S44).
+ * One conditional update, so that only one of several simultaneous requests is the first (S44).
  * @returns undefined for the first use
  */
 export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
@@ -152,7 +154,6 @@ export async function consumeArtifact(model: string, id: string): Promise<UsedAr
   return rows[0] ?? { grantId: null, secondsSinceUse: Number.POSITIVE_INFINITY };
 }
 
-/** The Grant is prolonged too, because it would otherwise end first. */
 const PROLONG = `WITH kept AS (
     UPDATE oauth_artifact SET expires_at = now() + make_interval(secs => $3), payload = payload || jsonb_build_object('exp', $4::int8)
       WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING grant_id),

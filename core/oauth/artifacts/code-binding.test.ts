@@ -4,7 +4,6 @@ import { newId } from "#core/ids.ts";
 import { asApp, authorize, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** See S21. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -23,7 +22,7 @@ const storedCode = () =>
     include: { grant: true },
   });
 
-test("S21 a code has at least 128 bits, and is not stored", async () => {
+test("S21 a code has at least 128 random bits, and only its hash is stored", async () => {
   const codes = [await authorize(at), await authorize(at), await authorize(at)].map(({ code }) => code);
   for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9_-]{22,}$/);
   expect(new Set(codes.map((code) => code.slice(0, 8))).size).toBe(3);
@@ -31,7 +30,7 @@ test("S21 a code has at least 128 bits, and is not stored", async () => {
   for (const code of codes) expect(rows).not.toContain(code);
 });
 
-test("S55 the stored hash of a code, a refresh token or an access token cannot be used as one", async () => {
+test("S55 the stored hash of a code or token is not accepted in its place", async () => {
   const asStored = async (model: string) => {
     const { idHash } = await db().oAuthArtifact.findFirstOrThrow({
       where: { model, clientId: app.clientId, consumedAt: null },
@@ -54,7 +53,7 @@ test("S55 the stored hash of a code, a refresh token or an access token cannot b
   expect(await redeem(app, redemption(authorized))).toMatchObject({ status: 200 });
 });
 
-test("S21 a code lives for 60 seconds at most", async () => {
+test("S21 a code expires after at most 60 seconds", async () => {
   const authorized = await authorize(at);
   const { createdAt, expiresAt, payload } = await storedCode();
   expect((expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - createdAt.getTime()).toBeLessThanOrEqual(60_000);
@@ -107,7 +106,7 @@ describe("S21 a code is bound to", () => {
     expect(claims.orgs.map(({ sub }) => sub)).toEqual([orgId]);
   });
 
-  test("S21 its consent, which may be revoked before the code is redeemed", async () => {
+  test("S21 its consent, which the user may revoke before the redemption", async () => {
     const authorized = await authorize(at);
     await db().oAuthConsent.updateMany({ where: { clientId: at.app.clientId }, data: { revokedAt: new Date() } });
     expect(await redeem(at.app, redemption(authorized))).toMatchObject(refused);

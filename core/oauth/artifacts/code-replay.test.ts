@@ -11,7 +11,7 @@ const replaysOf = (clientId: string) => db().auditEvent.findMany({ where: { clie
 
 const liveGrantsOf = (clientId: string) => db().oAuthGrant.count({ where: { clientId, revokedAt: null } });
 
-test("S43 a code used twice: invalid_grant, and every token of that Grant is invalid", async () => {
+test("S43 the second use of a code fails with invalid_grant, and ends every token of the Grant", async () => {
   const at = await signIn(world, { isRefreshAllowed: true });
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
 
@@ -28,7 +28,7 @@ test("S43 a code used twice: invalid_grant, and every token of that Grant is inv
   expect(await liveGrantsOf(at.app.clientId)).toBe(0);
 });
 
-test("S43 a code used twice ends its own sign-in, but not the user's other sign-ins at the app", async () => {
+test("S43 the second use of a code ends no other sign-in of the user", async () => {
   const at = await signIn(world);
   const other = await world.signInWith(at.app, at.session, at.browser);
   await at.redeem();
@@ -36,7 +36,7 @@ test("S43 a code used twice ends its own sign-in, but not the user's other sign-
   expect((await world.userinfo(other.tokens.access_token)).status).toBe(200);
 });
 
-test("S43 S46 a replay without the verifier is refused and ends nothing: a thief with only the code cannot sign the user out", async () => {
+test("S43 S46 a replay without the code verifier ends nothing", async () => {
   const at = await signIn(world);
   const replay = await asApp(world, at.app, "/oauth/token", redemption({ code: at.code, verifier: "x".repeat(43) }));
   expect(await replay.json()).toMatchObject({ error: "invalid_grant" });
@@ -46,28 +46,25 @@ test("S43 S46 a replay without the verifier is refused and ends nothing: a thief
 test.each([
   ["public", false],
   ["confidential", true],
-])(
-  "S44 fifty parallel redemptions of one code of a %s app give one token set, which is invalid afterwards",
-  async (_, isConfidential) => {
-    const at = await prepare(world, { isConfidential, isRefreshAllowed: true });
-    const { code, verifier } = await authorize(at);
-    const responses = await Promise.all(
-      Array.from({ length: 50 }, () => asApp(world, at.app, "/oauth/token", redemption({ code, verifier }))),
-    );
-    const bodies = await Promise.all(responses.map((response) => response.json()));
-    const issued = bodies.filter((body) => body.access_token);
-    expect(issued).toHaveLength(1);
-    expect(bodies.filter((body) => body.error === "invalid_grant")).toHaveLength(49);
-    expect(responses.filter(({ status }) => status === 400)).toHaveLength(49);
+])("S44 fifty parallel redemptions of one code of a %s app yield one set of tokens", async (_, isConfidential) => {
+  const at = await prepare(world, { isConfidential, isRefreshAllowed: true });
+  const { code, verifier } = await authorize(at);
+  const responses = await Promise.all(
+    Array.from({ length: 50 }, () => asApp(world, at.app, "/oauth/token", redemption({ code, verifier }))),
+  );
+  const bodies = await Promise.all(responses.map((response) => response.json()));
+  const issued = bodies.filter((body) => body.access_token);
+  expect(issued).toHaveLength(1);
+  expect(bodies.filter((body) => body.error === "invalid_grant")).toHaveLength(49);
+  expect(responses.filter(({ status }) => status === 400)).toHaveLength(49);
 
-    expect(await db().oAuthArtifact.count({ where: { clientId: at.app.clientId, model: "AccessToken" } })).toBe(1);
-    expect(await db().oAuthArtifact.count({ where: { clientId: at.app.clientId, model: "RefreshToken" } })).toBe(1);
-    expect(await liveGrantsOf(at.app.clientId)).toBe(0);
-    expect((await world.userinfo(issued[0].access_token)).status).toBe(401);
-  },
-);
+  expect(await db().oAuthArtifact.count({ where: { clientId: at.app.clientId, model: "AccessToken" } })).toBe(1);
+  expect(await db().oAuthArtifact.count({ where: { clientId: at.app.clientId, model: "RefreshToken" } })).toBe(1);
+  expect(await liveGrantsOf(at.app.clientId)).toBe(0);
+  expect((await world.userinfo(issued[0].access_token)).status).toBe(401);
+});
 
-test("S116 a replay writes one entry to the audit log, however often it is repeated, without a token in it", async () => {
+test("S116 repeated replays write one entry, which contains no token", async () => {
   const orgId = await world.organization("paper-works", {});
   const at = await prepare(world, { owner: { orgId } });
   const { code, verifier } = await authorize(at);
@@ -86,7 +83,7 @@ test("S116 a replay writes one entry to the audit log, however often it is repea
   expect(JSON.stringify(replays)).not.toContain(code);
 });
 
-test("S144 replays of one's own codes write a limited number of entries, for an app and in total; each ends its sign-in", async () => {
+test("S144 replays of a user's own codes write a limited number of entries", async () => {
   const at = await signIn(world);
   const other = await world.app(at.person);
   const recorded = async (clientId: string, times: number) => {

@@ -16,7 +16,7 @@ async function lifetimes(at: Prepared): Promise<number[]> {
   const grants = await db().oAuthGrant.findMany({ ...ofApp(at), orderBy: { createdAt: "desc" } });
   return grants.map(({ createdAt, expiresAt }) => ((expiresAt?.getTime() ?? 0) - createdAt.getTime()) / 1_000);
 }
-/** One copy for each of the past seconds, each with this lifetime in seconds. */
+/** Creates a copy for each of the past `count` seconds. Each copy lives `seconds`. */
 const copies = ({ app }: Prepared, count: number, seconds: number) =>
   pool().query(
     `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, created_at, expires_at)
@@ -28,14 +28,14 @@ const copies = ({ app }: Prepared, count: number, seconds: number) =>
 const near = (seconds: number) => expect.toSatisfy((found: number) => found >= seconds && found < seconds + 60);
 
 describe("S143 a Grant", () => {
-  test("that is deleted while a token is issued under it makes the token invalid, without an error", async () => {
+  test("that is deleted while a token is issued makes this token invalid", async () => {
     const at = await signIn(world);
     const grantId = newId();
     await upsertArtifact("AccessToken", "kh_oauth_late", { grantId, accountId: at.person.id, clientId: at.app.clientId }, 60);
     expect((await world.userinfo("kh_oauth_late")).status).toBe(401);
   });
 
-  test("lives for minutes, or as long as its tokens", async () => {
+  test("without tokens lives for minutes, and any other as long as its tokens", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const begun = await authorize(at);
     expect(await lifetimes(at)).toEqual([DEVICE_CODE_SECONDS]);
@@ -47,7 +47,7 @@ describe("S143 a Grant", () => {
     expect(await lifetimes(await signIn(world))).toEqual([near(ACCESS_TOKEN_SECONDS)]);
   });
 
-  test("under which nothing was issued is swept; one with tokens stays", async () => {
+  test("without tokens is swept", async () => {
     const at = await signIn(world);
     for (let times = 0; times < 3; times++) expect((await ask(at)).answer.code).toBeDefined();
     const past = "UPDATE oauth_grant SET expires_at = expires_at - make_interval(secs => $1) WHERE client_id = $2";
@@ -57,7 +57,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("is deleted when its user has too many newer Grants at the app; Grants with and without tokens are counted apart", async () => {
+  test("is deleted when its user has too many newer Grants at the app", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await pool().query("UPDATE oauth_grant SET created_at = created_at - interval '1 day' WHERE client_id = $1", [
       at.app.clientId,
@@ -77,7 +77,7 @@ describe("S143 a Grant", () => {
     expect((await asApp(world, at.app, "/oauth/token", redemption(code))).status).toBe(200);
   });
 
-  test("of one user is deleted beyond a maximum number at all apps together", async () => {
+  test("is deleted when its user has too many Grants at all apps together", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const total = () => db().oAuthGrant.count({ where: { userId: at.person.id } });
     await copies(at, 199, 2 * REFRESH_TOKEN_IDLE_SECONDS);
@@ -96,7 +96,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
-  test("that was just created stays, however many Grants with longer lifetimes exist", async () => {
+  test("that was just created stays, even if Grants with longer lifetimes exceed the limit", async () => {
     const at = await signIn(world);
     await copies(at, 300, REFRESH_TOKEN_IDLE_SECONDS);
     expect((await ask(at)).answer.code).toBeDefined();
@@ -104,7 +104,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   });
 
-  test("of a revoked consent counts together with those of the next consent, is deleted first, and is swept after an hour", async () => {
+  test("of a revoked consent is deleted before those of the next consent", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     await copies(at, 250, 2 * REFRESH_TOKEN_IDLE_SECONDS);
     const consent = await db().oAuthConsent.findFirst(ofApp(at));
@@ -127,7 +127,7 @@ describe("S143 a Grant", () => {
     expect((await world.userinfo(access_token)).status).toBe(200);
   });
 
-  test("that is refreshed in a loop keeps its newest tokens, and a replay of a token whose row is gone still ends the Grant (S47)", async () => {
+  test("that is refreshed in a loop ends when a token whose row was deleted is replayed (S47)", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const stolen = await refresh(at, at.tokens.refresh_token);
     for (const model of ["RefreshToken", "AccessToken"])
@@ -153,7 +153,7 @@ describe("S143 a Grant", () => {
     expect(await db().auditEvent.count({ where: replay })).toBe(1);
   });
 
-  test("can be revoked with a used refresh token whose row is gone, by its own app only", async () => {
+  test("can be revoked with a used refresh token whose row was deleted", async () => {
     const at = await signIn(world, { isRefreshAllowed: true });
     const other = await signIn(world);
     const next = await refresh(at, at.tokens.refresh_token);

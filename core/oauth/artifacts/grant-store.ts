@@ -27,13 +27,13 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** The limit for one user's Grants for one client. Grants with and without tokens count separately. */
+/** The limit of one user's Grants for one client. It applies separately to Grants with and without tokens. */
 const KEPT = 200;
-/** The newest Grants stay, even if they expire before older ones, because a new sign-in without refresh tokens expires soon. */
+/** The newest Grants stay even if they expire first: a new sign-in without refresh tokens expires soon. */
 const KEPT_NEWEST = 20;
 const KEPT_IN_ALL = 2_000;
 
-/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too. */
+/** An allowed app gets a Grant with each redirect, without a question (S143). Grants of revoked consents count too. */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
         ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS rank
@@ -49,7 +49,7 @@ const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_g
       ORDER BY id = $1 DESC, revoked_at IS NULL DESC, expires_at DESC, created_at DESC OFFSET ${KEPT_IN_ALL})))
   FOR UPDATE SKIP LOCKED)`;
 
-/** A Grant is never widened (S48). Because of the lock, a user who revokes the consent at the same moment has the last word. */
+/** A Grant is never widened (S48). With the lock, a user who revokes the consent at the same moment wins. */
 export async function saveGrant(id: string, payload: Payload): Promise<void> {
   const { jti: _jti, ...stored } = payload;
   const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored)];
@@ -78,7 +78,7 @@ export async function insertGrant(
   return id;
 }
 
-/** Even tokens that a request is just issuing become invalid (S43, S105). */
+/** Tokens that the current request issues become invalid too (S43, S105). */
 export async function revokeGrant(id: string): Promise<void> {
   const { revokedGrants, grants } = requestRows();
   if (revokedGrants.has(id)) return;

@@ -8,19 +8,18 @@ import { answerArtifact, findArtifact, idHash, type Payload } from "./artifact-s
 
 export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
-/** The user may take an hour to answer, and meanwhile the app may lose its redirect URI (S20, S86). */
+/** The app may lose its redirect URI before the user answers (S20, S86). */
 export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
   const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
   const client = params && (await findClientMetadata(String(params.client_id)));
   if (!payload || !client || (await isOfEndedLogin(payload))) return undefined;
   const { redirect_uri: redirectUri } = params;
-  // A device has no redirect URI.
   if (redirectUri === undefined) return payload;
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }
 
-/** The engine compares only its own session, which an interaction from before the sign-in lacks (S34). */
+/** The engine compares only its own session. An interaction from before the sign-in has none (S34). */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
   const ctx = Provider.ctx;
@@ -32,7 +31,7 @@ export async function saveInteractionAnswer(id: string, payload: Payload): Promi
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }
 
-/** Call this in the transaction that stores what follows from the answer. */
+/** Call this in the transaction that stores the consequences of the answer. */
 export async function saveInteractionResult(tx: Db, id: string, result: Payload): Promise<void> {
   const answered = await tx.$executeRaw`
     UPDATE oauth_artifact SET payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)

@@ -13,10 +13,9 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** The limit for the proofs of the account's tokens and the assertions of its apps. */
+/** Counts the proofs of the account's tokens and the assertions of its apps together. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
-/** See S143. */
 export function rememberedCounter(accountId: string): [key: string, limit: ThrottleLimit] {
   return [throttleKey("remembered", accountId), REMEMBERED_OF_ACCOUNT];
 }
@@ -35,7 +34,7 @@ export async function isFirstUse(clientId: string, jti: string, until: number): 
   return rowCount === 1;
 }
 
-/** The engine calls this before the service's checks. A remembered value cannot be displaced, so calls are counted (S143). */
+/** The engine calls this before the service's checks. Stored values are never evicted, so calls are limited (S143). */
 export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
   const ctx = Provider.ctx;
   if (ctx) await countRemembered(ctx, clientId);
@@ -46,12 +45,12 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
   const { client, entities, route } = ctx.oidc;
   if (client && route === "pushed_authorization_request") {
     if (client.clientAuthMethod === "none") return countStoredRequest(ctx, "pushed-proof", "proofs");
-    // Anybody can register any number of clients with a secret. client-assertion.ts counts assertions.
+    // Anybody can register any number of clients with a secret. client-assertion.ts counts assertions itself.
     if (clientExtension(client).isOwnerless && client.clientAuthMethod !== "private_key_jwt") {
       return countStoredRequest(ctx, "pushed-proof", "proofs", [ASSERTIONS_OF_CLIENT, ASSERTIONS_OF_ADDRESS]);
     }
   }
-  // The engine sets the token's Grant only after it has checked the proof.
+  // The engine sets the token's Grant only after checking the proof.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
   if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);

@@ -9,16 +9,18 @@ type RefreshTokenData = { grantId: string; exp: number; jkt?: string };
 const PURPOSE = "refresh token";
 const KIND = "_refresh_";
 
-/** A thief may displace the row, so the value contains the Grant's ID (S47, S143). No value can be guessed (RFC 6749 §10.10). */
+/**
+ * The value contains the Grant's ID, because a thief may displace the row (S47, S143). It cannot be guessed (RFC 6749 §10.10).
+ */
 export function newRefreshTokenId({ grantId, exp, jkt = "" }: RefreshTokenData): string {
   return tokenPrefix("RefreshToken") + Buffer.from(seal(PURPOSE, `${exp} ${grantId} ${jkt}`)).toString("base64url");
 }
 
-/** @returns undefined unless this SECRET_KEY has encrypted the value, under any TOKEN_PREFIX */
+/** @returns undefined unless this SECRET_KEY encrypted the value. TOKEN_PREFIX may have changed since. */
 export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   const text = id.slice(id.indexOf(KIND) + KIND.length);
   const sealed = Buffer.from(text, "base64url");
-  // Another spelling of the same bytes is not a token that was issued.
+  // Another spelling of the same bytes was never issued.
   if (sealed.toString("base64url") !== text) return undefined;
   try {
     const [exp, grantId, jkt] = unseal(PURPOSE, sealed).split(" ");
@@ -28,7 +30,7 @@ export function readRefreshTokenId(id: string): RefreshTokenData | undefined {
   }
 }
 
-/** The token is returned as used, so that the engine revokes its Grant. */
+/** Returns the token as used, so that the engine revokes its Grant. */
 export async function findForgottenRefreshToken(id: string): Promise<Payload | undefined> {
   const named = readRefreshTokenId(id);
   const grant = named && (await findGrant(named.grantId));

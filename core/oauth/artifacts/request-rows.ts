@@ -3,7 +3,6 @@ import type { TokenAccount, TokenOrganization } from "#core/accounts/tokens/acco
 import type { DecidedExchange } from "../exchange/exchange-store.ts";
 
 export type AccountRow = TokenAccount & {
-  /** Absent if they were not read. */
   organizations?: TokenOrganization[];
   /** The only organization in which an exchanged token acts. */
   boundOrgId?: string | null;
@@ -13,9 +12,8 @@ export type AccountRow = TokenAccount & {
 export type RequestRows = {
   grants: Map<string, Record<string, unknown>>;
   accounts: Map<string, AccountRow>;
-  /** The engine revokes a Grant once for each kind of artifact. */
+  /** The engine would revoke a Grant once for each kind of artifact. */
   revokedGrants: Set<string>;
-  /** Set while `saveExchangedToken` makes the engine save an exchanged token. */
   exchange?: DecidedExchange;
 };
 
@@ -27,7 +25,6 @@ export function withRequestRows<T>(run: () => T): T {
   return storage.run(empty(), run);
 }
 
-/** Outside of a request, each call returns an empty set of rows. */
 export function requestRows(): RequestRows {
   return storage.getStore() ?? empty();
 }

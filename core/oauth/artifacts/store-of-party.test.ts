@@ -11,7 +11,6 @@ import { asApp, type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
 import { dropOldest, STORED_LIMITS } from "./store-of-party.ts";
 
-/** The rows that strangers can create (S143). */
 const world = await startWorld();
 afterEach(() => world.sendFrom("127.0.0.1"));
 afterAll(() => world.stop());
@@ -41,7 +40,7 @@ const interactionOf = ({ browser }: Prepared, { location }: Outcome) => ({
 const stranger = (at: Prepared) => ({ ...at, browser: world.browser() });
 
 describe("S143 a sign-out without a signed-in user stores nothing", () => {
-  test.each(["GET", "POST"])("with %s, with any parameters", async (method) => {
+  test.each(["GET", "POST"])("with %s", async (method) => {
     const at = await prepare(world);
     const before = await countOf("Session");
     const parameters = new URLSearchParams({ client_id: at.app.clientId, state: "x".repeat(STATE_MAX_BYTES) });
@@ -68,7 +67,7 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
   });
 });
 
-test("S143 the state of a sign-out has a maximum length, even for signed-in users", async () => {
+test("S143 the state of a sign-out has a maximum length", async () => {
   const { browser } = await prepare(world);
   const answer = await browser.fetch("/oauth/logout", {
     method: "POST",
@@ -79,7 +78,7 @@ test("S143 the state of a sign-out has a maximum length, even for signed-in user
   expect((await browser.fetch(`/oauth/logout?state=${"x".repeat(STATE_MAX_BYTES)}`)).status).toBe(200);
 });
 
-test("S143 the question at the sign-out of a user without apps in this browser is stored for minutes, and a limited number of times", async () => {
+test("S143 the question at a sign-out is stored for minutes, and a limited number of times", async () => {
   const { browser } = await prepare(world);
   await browser.fetch("/oauth/logout");
   const ofNobody = "account_id IS NULL AND payload ? 'state'";
@@ -92,7 +91,7 @@ test("S143 the question at the sign-out of a user without apps in this browser i
   expect(await countOf("Session", isCopy)).toBeLessThan(STORED_LIMITS.Session.ofParty);
 });
 
-test("a session with an account still lives as long as the site session", async () => {
+test("a session with an account lives as long as the site session", async () => {
   await signIn(world);
   const { rows } = await pool().query(
     "SELECT max(extract(epoch FROM expires_at - now()))::int AS left FROM oauth_artifact WHERE model = 'Session'",
@@ -104,7 +103,7 @@ describe("S143 a request of more than 8 KiB", () => {
   const long = { login_hint: "x".repeat(REQUEST_MAX_BYTES) };
 
   test.each(["GET", "POST"] as const)(
-    "gets an error page at the authorization endpoint, with %s, and is not stored",
+    "gets an error page at the authorization endpoint with %s, and is not stored",
     async (method) => {
       const at = stranger(await prepare(world));
       const before = await countOf("Interaction");
@@ -123,7 +122,7 @@ describe("S143 a request of more than 8 KiB", () => {
     expect(await answer.json()).toMatchObject({ error: "invalid_request", error_description: /longer than/ });
   });
 
-  test("differs from one just below the limit, for which the user is asked, and whose whole state returns", async () => {
+  test("gets an error, whereas a request just below the limit leads to the question", async () => {
     const at = await prepare(world);
     const state = "s".repeat(REQUEST_MAX_BYTES - 600);
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...PKCE, state }), at.session);
@@ -132,7 +131,7 @@ describe("S143 a request of more than 8 KiB", () => {
 });
 
 describe("S143 questions to users", () => {
-  test("of one address are limited: the oldest from that address are deleted, and no others", async () => {
+  test("of one address are limited, and only the oldest from that address are deleted", async () => {
     world.sendFrom("2001:db8:1::1");
     const mine = stranger(await prepare(world));
     const asked = await ask(mine);
@@ -154,7 +153,7 @@ describe("S143 questions to users", () => {
     }
   });
 
-  test("are deleted even if they were answered, and a question that has ended is not stored again", async () => {
+  test("are deleted even if they were answered, and are not stored again", async () => {
     world.sendFrom("192.0.2.20");
     const at = stranger(await prepare(world));
     const asked = await ask(at);
@@ -168,7 +167,7 @@ describe("S143 questions to users", () => {
     expect(await countOf("Interaction", "party IS NULL")).toBe(0);
   });
 
-  test("are limited in total: those of the address with the most are deleted", async () => {
+  test("are limited in total, and the address with the most loses its oldest", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'Interaction'");
     const at = stranger(await prepare(world));
     for (const [address, copies] of [
@@ -189,7 +188,7 @@ describe("S143 questions to users", () => {
 });
 
 describe("S143 pushed requests and device codes", () => {
-  test("of an authenticated site are limited; another site's are not touched", async () => {
+  test("of an authenticated site are limited separately from those of other sites", async () => {
     const [site, other] = [await prepare(world, { isConfidential: true }), await prepare(world, { isConfidential: true })];
     const push = async (at: Prepared) => {
       const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, { ...PKCE })).searchParams);
@@ -210,7 +209,7 @@ describe("S143 pushed requests and device codes", () => {
     }
   });
 
-  test("are limited in total: clients of one account count together, and clients without an owner by address", async () => {
+  test("are limited in total, where all clients of an account count together", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest'");
     const [flood, honest] = [await prepare(world), await prepare(world)];
     const ofOrganization = { orgId: await world.organization("of-the-flood", { [flood.person.id]: "admin" }) };

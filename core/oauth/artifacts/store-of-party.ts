@@ -4,18 +4,18 @@ import { hashToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
-/** A party is an account, an address, a client or a site session. `isEvictable` must not read the payload, which is slow. */
+/**
+ * A party is an account, an address, a client or a site session. `isEvictable` must not read the payload, which would be slow.
+ */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
-/** At the limit, an old row is deleted: a refusal would let a flood lock out everybody behind its address (S143). */
+/** Above the limit, an old row is deleted. A refusal would let one flood lock out everybody at its address (S143). */
 export const STORED_LIMITS = {
-  // Answered interactions count too, because strangers can answer theirs and never return.
+  // Answered interactions count too: strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may request 300 a minute (prepare-authorization.ts), and each code lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // A request whose row was deleted fails.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
-  // Only clients that keep no cookies create more than two.
   Session: { ofParty: 50, isEvictable: "true" },
 } as const satisfies Record<string, StoredLimit>;
 
@@ -24,7 +24,6 @@ const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
 const DROPPED_AT_ONCE = 100;
 
-/** Separates the parts of a party. No hash contains this character. */
 const WITHIN = ".";
 
 /** @param party by default the authenticated client, the account or the address */
@@ -44,14 +43,14 @@ export async function storeOfParty(
   for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
-/** An account may create hundreds of clients, so their rows count for the account together. */
+/** An account may create hundreds of clients, so all their rows count for the account. */
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
   // An address counts by its /48, as in core/fair-queue/party.ts.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  // A client with a metadata document has no owner, because its host can have any number of names.
+  // A client with a metadata document has no owner. One host can publish any number of such clients.
   if (client && isProved) {
     const owner = await ownerOf(client.clientId);
     return [owner ? `account ${owner}` : address, `client ${client.clientId}`];
@@ -59,7 +58,7 @@ async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string
   return [session?.accountId ? `account ${session.accountId}` : address];
 }
 
-/** An organization counts as its first administrator, who may have created many organizations. */
+/** An organization counts as its first administrator, because one user may create many organizations. */
 export async function ownerOf(clientId: string): Promise<string | undefined> {
   const { rows } = await pool().query<{ id: string | null }>({
     name: "owner-of-client",
@@ -70,7 +69,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/** The query has no name, so Postgres plans it each time. A generic plan would sort all rows. */
+/** Without a name, Postgres plans the query each time. A generic plan would sort all rows. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({

@@ -1,6 +1,5 @@
 import { env } from "#core/env.ts";
 
-/** The part of a token's prefix that shows its kind (S55). */
 const kinds = { AccessToken: "oauth", RefreshToken: "refresh", DeviceCode: "device" } as const;
 
 type TokenModel = keyof typeof kinds;
@@ -11,7 +10,7 @@ export function tokenPrefix(model: TokenModel): string {
   return `${env().TOKEN_PREFIX}${kinds[model]}_`;
 }
 
-/** Introspection and revocation try every kind. A token with an earlier TOKEN_PREFIX shows no kind. */
+/** Saves a lookup in introspection and revocation, which try every kind. A token with an earlier TOKEN_PREFIX shows no kind. */
 export function isOfAnotherKind(model: TokenModel, token: string): boolean {
   return Object.keys(kinds).some((other) => other !== model && token.startsWith(tokenPrefix(other as TokenModel)));
 }

@@ -5,7 +5,6 @@ import { type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { findAnsweredUrl, readInteraction } from "./interaction.ts";
 
-/** See S1–S19. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -26,19 +25,19 @@ test("S1 an unknown client_id leads to an error page with status 400, and no red
   expect(await ask(at, { client_id: "x".repeat(3000) })).toMatchObject(notRedirected);
 });
 
-test("S1 a blocked app is unknown, like one that never existed", async () => {
+test("S1 a blocked app gets the same response as an unknown one", async () => {
   await db().oAuthApp.update({ where: { id: at.app.id }, data: { blockedAt: new Date() } });
   expect(await ask(at)).toMatchObject(notRedirected);
 });
 
-test("S3 a request without redirect_uri to an app with several redirect URIs gets an error page, and no redirect", async () => {
+test("S3 a request without redirect_uri to an app with several redirect URIs gets an error page", async () => {
   const several = await prepare(world, { redirectUris: [REDIRECT_URI, "https://app.example.test/other"] });
   expect(await ask(several, { redirect_uri: undefined })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: "" })).toMatchObject(notRedirected);
   expect(await ask(several, { redirect_uri: undefined, prompt: "none" })).toMatchObject(notRedirected);
 });
 
-test("S3 a request without redirect_uri to an app with a single redirect URI is answered there (RFC 6749 §3.1.2.3)", async () => {
+test("S3 a request without redirect_uri is answered at the app's only redirect URI (RFC 6749 §3.1.2.3)", async () => {
   const { status, location } = await ask(at, { redirect_uri: undefined, prompt: "none" });
   expect(status).toBe(303);
   expect(location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
@@ -50,12 +49,12 @@ test("S3 an app without any redirect URI gets no code", async () => {
   expect(await ask(device, { redirect_uri: undefined })).toMatchObject(notRedirected);
 });
 
-test("S7 a missing response_type fails with invalid_request, at the redirect URI", async () => {
+test("S7 a missing response_type fails with invalid_request at the redirect URI", async () => {
   expect(await ask(at, { response_type: undefined })).toMatchObject({ ...redirected, answer: { error: "invalid_request" } });
 });
 
 test.each(["token", "id_token", "id_token token", "code token", "code id_token", "code id_token token", "none", "banana"])(
-  "S7 response_type=%s fails with unsupported_response_type, at the redirect URI",
+  "S7 response_type=%s fails with unsupported_response_type at the redirect URI",
   async (response_type) => {
     const outcome = await ask(at, { response_type, nonce: "n" });
     expect(outcome).toMatchObject({ ...redirected, answer: { error: "unsupported_response_type", state: "a state" } });
@@ -91,7 +90,7 @@ test("S8 a confidential app must send a code_challenge until its owner turns the
   expect(response.status).toBe(200);
 });
 
-test("S9 a method that is not S256, no method, and a method without a challenge fail with invalid_request", async () => {
+test("S9 a method other than S256, no method, and a method without a challenge fail with invalid_request", async () => {
   const methods = [
     { code_challenge_method: "plain" },
     { code_challenge_method: undefined },
@@ -134,7 +133,7 @@ test.each([
   "login_hint",
   "max_age",
   "utm_source",
-])("S11 %s sent twice fails with invalid_request, at the redirect URI", async (name) => {
+])("S11 a repeated %s fails with invalid_request at the redirect URI", async (name) => {
   const value = (usual() as Record<string, string>)[name] ?? "1";
   const once = Object.entries(usual()).filter(([each]) => each !== name);
   const twice: [string, string][] = [...once, [name, value], [name, value]];
@@ -145,7 +144,7 @@ test.each([
   }
 });
 
-test("S11 client_id sent twice gets an error page; redirect_uri sent twice is ignored", async () => {
+test("S11 a repeated client_id gets an error page, and a repeated redirect_uri is ignored", async () => {
   const twice = (name: string, value: string): [string, string][] => [...Object.entries(usual()), [name, value]];
   expect(await ask(at, twice("client_id", at.app.clientId))).toMatchObject(notRedirected);
   const stolen = await ask(at, twice("redirect_uri", "https://evil.example/cb"));
@@ -174,7 +173,7 @@ test.each([
   ["control characters", "a\r\nSet-Cookie: b=c\tend"],
   ["JSON", JSON.stringify({ nonce: "…", redirectUri: "https://app.example.test/a?b=c" })],
   ["4 KB", "s".repeat(4096)],
-])("S12 state with %s comes back exactly, in success and in error, by GET and by POST", async (_, state) => {
+])("S12 state with %s comes back exactly, in success and in error", async (_, state) => {
   const asked = [
     await ask(at, { state, prompt: "none" }),
     await ask(at, { state, prompt: "none" }, "POST"),
@@ -195,7 +194,7 @@ test.each([
   expect(refused instanceof URL && refused.searchParams.get("state")).toBe(state);
 });
 
-test("S12 iss is in every answer at the redirect URI (RFC 9207), and discovery says so", async () => {
+test("S12 every response at the redirect URI contains iss (RFC 9207)", async () => {
   expect((await world.discover()).authorization_response_iss_parameter_supported).toBe(true);
   const errors = [
     { prompt: "none" },
@@ -213,7 +212,7 @@ test("S12 iss is in every answer at the redirect URI (RFC 9207), and discovery s
   expect(refused instanceof URL && refused.searchParams.get("iss")).toBe(world.origin);
 });
 
-test("S13 every redirect is 303: to the interaction, back from it, and to the app; after a form post too", async () => {
+test("S13 every redirect has status 303, even after a form post", async () => {
   const asked = await ask(at, {}, "POST");
   expect(asked).toMatchObject({ status: 303, isQuestion: true });
   const question = await openInteraction(at, asked);
@@ -224,14 +223,14 @@ test("S13 every redirect is 303: to the interaction, back from it, and to the ap
   }
 });
 
-test("S16 nonce is in the ID token when it was sent, and only then", async () => {
+test("S16 the ID token contains nonce only if the request did", async () => {
   const nonceOf = (idToken: string) => JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString()).nonce;
   const nonce = "n-0S6 \"_Wz' ü";
   expect(nonceOf((await signIn(world, {}, { nonce })).tokens.id_token)).toBe(nonce);
   expect(nonceOf((await signIn(world)).tokens.id_token)).toBeUndefined();
 });
 
-test("S17 a scope that the app has not configured fails with invalid_scope, at the redirect URI", async () => {
+test("S17 a scope that the app has not configured fails with invalid_scope at the redirect URI", async () => {
   const outcome = await ask(at, { scope: "openid jobs" });
   expect(outcome).toMatchObject({ ...redirected, answer: { error: "invalid_scope", state: "a state", iss: world.origin } });
   expect((await ask(at, { scope: "foo bar" })).answer).toMatchObject({ error: "invalid_scope" });
@@ -243,13 +242,13 @@ test("S17 an unknown scope is ignored (OIDC Core §3.1.2.1)", async () => {
   expect(tokens.scope).toBe("openid profile");
 });
 
-test("S17 a request without scope is for the app's configured scopes, without offline_access", async () => {
+test("S17 a request without scope is for the app's configured scopes", async () => {
   const done = await signIn(world, { scopes: ["openid", "email"] }, { scope: "" });
   expect(done.tokens.scope).toBe("openid email");
   expect(done.tokens).not.toHaveProperty("refresh_token");
 });
 
-test("S19 request and request_uri are refused with the error codes for them", async () => {
+test("S19 request and request_uri fail with their error codes", async () => {
   expect(await ask(at, { request: "eyJhbGciOiJub25lIn0.e30." })).toMatchObject({
     ...redirected,
     answer: { error: "request_not_supported" },
@@ -275,7 +274,7 @@ test("unused and unknown parameters have no effect", async () => {
   expect((await ask(at, extra)).isQuestion).toBe(true);
 });
 
-test("the claims parameter is off: it gives an app no further claims and is not announced", async () => {
+test("the claims parameter has no effect", async () => {
   const claims = JSON.stringify({ userinfo: { email: { essential: true } }, id_token: { email: null } });
   const { tokens } = await signIn(world, {}, { claims });
   const userinfo = await (await world.userinfo(tokens.access_token)).json();
@@ -284,7 +283,7 @@ test("the claims parameter is off: it gives an app no further claims and is not 
   expect((await world.discover()).claims_parameter_supported).toBe(false);
 });
 
-test("S51 more than 100 parameters, broken UTF-8 and NUL are refused with a page, never a server error", async () => {
+test("S51 more than 100 parameters, broken UTF-8 and NUL get a page with a 4xx status", async () => {
   const many = (count: number): [string, string][] => [
     ...Object.entries(usual()),
     ...Array.from({ length: count - Object.keys(usual()).length }, (_, index): [string, string] => [`p${index}`, ""]),
@@ -298,7 +297,7 @@ test("S51 more than 100 parameters, broken UTF-8 and NUL are refused with a page
   expect(await ask(at, { state: "a\0b" })).toMatchObject(notRedirected);
 });
 
-test("a POST with another content type than a form is refused with a page", async () => {
+test("a POST with a body other than a form gets an error page", async () => {
   for (const type of ["application/json", "multipart/form-data; boundary=x", "text/plain"]) {
     const response = await at.browser.fetch("/oauth/authorize", {
       method: "POST",
@@ -310,7 +309,7 @@ test("a POST with another content type than a form is refused with a page", asyn
   }
 });
 
-test("a person signs in to an app: code, tokens, userinfo", async () => {
+test("a user signs in to an app, which gets code, tokens and userinfo", async () => {
   const mara = await world.user("mara");
   const browser = world.browser();
   const session = await world.signIn(browser, mara);
@@ -331,7 +330,7 @@ test("a person signs in to an app: code, tokens, userinfo", async () => {
   expect(claims).not.toHaveProperty("email");
 });
 
-test("a user who presses the button twice continues where the first press leads, until the browser has left", async () => {
+test("after a second press of the button, the browser continues at the URL of the first answer", async () => {
   const prepared = await prepare(world);
   const { at, allow } = await openQuestion(prepared);
   expect(await findAnsweredUrl(at)).toBeUndefined();
@@ -342,7 +341,7 @@ test("a user who presses the button twice continues where the first press leads,
   expect(await findAnsweredUrl(at)).toBeUndefined();
 });
 
-test("S25 only the browser that gave an answer gets the URL at which it continues", async () => {
+test("S25 the URL after an answer is only for the browser that gave the answer", async () => {
   const { at, allow } = await openQuestion(await prepare(world));
   await allow();
   const other = await openQuestion(await prepare(world));

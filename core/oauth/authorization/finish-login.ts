@@ -5,9 +5,7 @@ import { answerInteraction, type Interaction, type InteractionCookies, interacti
 export type LoginStep =
   | {
       step: "sign-in";
-      /** The app requires another authentication (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** The account is not the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
@@ -53,11 +51,13 @@ function subjectOf(idToken: unknown): unknown {
   return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
 }
 
-/** Removes satisfied prompts, which would repeat forever. With `max_age`, the ID token has `auth_time` (docs/decisions/013). */
+/**
+ * Removes satisfied prompts, which would otherwise repeat forever. With `max_age`, the ID token has `auth_time`
+ * (docs/decisions/013).
+ */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    // Only `resource` may be sent several times.
     for (const each of [value].flat()) if (typeof each === "string") parameters.append(name, each);
   }
   if (session.authenticatedAt < startedAt) return `/oauth/authorize?${parameters}`;

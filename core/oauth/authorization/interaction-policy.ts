@@ -9,7 +9,6 @@ export function buildInteractionPolicy() {
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The check below is more precise than the engine's.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(

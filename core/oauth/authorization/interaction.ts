@@ -10,7 +10,7 @@ import { currentProvider } from "../provider.ts";
 export type InteractionCookies = {
   /** The page's `Cookie` header. The engine verifies the signature of its own cookies. */
   cookie: string;
-  /** The ID must be that of the interaction that the cookie names. */
+  /** Must be the ID of the interaction that the cookie names. */
   uid: string;
 };
 
@@ -31,7 +31,6 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
   return interaction;
 }
 
-/** After a second click, the browser continues at the URL of the first answer. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;
@@ -48,13 +47,13 @@ async function currentInteraction(at: InteractionCookies): Promise<Interaction |
   }
 }
 
-/** Only the browser that was redirected to the sign-in page knows the ID. */
+/** Only the browser at the sign-in page knows the ID. */
 export async function findWaitingApp(uid: string): Promise<string | undefined> {
   const params = (await findStoredInteraction(uid))?.params as { client_id?: unknown } | undefined;
   return params && (await findClientRecord(String(params.client_id)))?.name;
 }
 
-/** The engine's `iat` has whole seconds, so it does not show whether a sign-in came just before the interaction or after it. */
+/** The engine's `iat` has whole seconds, so it cannot show whether a sign-in came before or after the interaction began. */
 export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
   const { rows } = await pool().query<{ startedAt: Date }>({
     name: "interaction-started-at",

@@ -28,7 +28,7 @@ describe("parsing orgIds", () => {
     expect(parseOrgIds(many.join(","))).toEqual(many.slice(0, 50));
   });
 
-  test("joins repeated orgIds into one, in order, and changes no other parameter", () => {
+  test("joins repeated orgIds into one and changes no other parameter", () => {
     const joined = joinOrgIds(new URLSearchParams(`a=1&orgIds=${A}&a=2&orgIds=${B},${C}&b=%20+`));
     expect([...joined]).toEqual([
       ["a", "1"],
@@ -66,7 +66,7 @@ describe("orgIds at the authorization endpoint", () => {
     ...orgIds.map((each): [string, string] => ["orgIds", each]),
   ];
 
-  test.each(["GET", "POST"] as const)("with %s may be several: repeated, comma-separated, or both", async (method) => {
+  test.each(["GET", "POST"] as const)("with %s may be several values", async (method) => {
     for (const spelled of [[mine, second], [`${mine},${second}`], [`${mine},`, `${second},${mine}`]]) {
       const { request: shown } = await openInteraction(at, await ask(at, request(...spelled), method));
       expect(
@@ -80,7 +80,7 @@ describe("orgIds at the authorization endpoint", () => {
     expect(refused.answer).toMatchObject({ error: "consent_required", state: "a + state" });
   });
 
-  test("that were requested are ticked, the user's other organizations are not, and granted ones are in userinfo", async () => {
+  test("that were requested are ticked, and granted ones are in userinfo", async () => {
     const { request: shown } = await openQuestion(at, { orgIds: second });
     expect(shown.organizations.map(({ id, isTicked }) => [id, isTicked])).toEqual([
       [second, true],
@@ -119,7 +119,7 @@ describe("orgIds at the authorization endpoint", () => {
     expect(await ask(at, { orgIds: mine })).toMatchObject({ isQuestion: true });
   });
 
-  test("S22 an organization of which the user is not a member is neither in the token nor in the consent", async () => {
+  test("S22 are left out of the token and the consent if the user is not a member", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: `${theirs},${mine}` });
     const body = await (await world.userinfo(tokens.access_token)).text();
     expect(body).toContain(mine);
@@ -128,7 +128,7 @@ describe("orgIds at the authorization endpoint", () => {
     expect(consent).toMatchObject({ orgIds: [mine], declinedOrgIds: [] });
   });
 
-  test("S22 a user who joins the organization later is then asked about it", async () => {
+  test("S22 lead to a new question when the user joins the organization later", async () => {
     await world.signInWith(at.app, at.session, at.browser, { orgIds: theirs });
     expect((await ask(at, { orgIds: theirs })).isQuestion).toBe(false);
     await db().membership.create({ data: { orgId: theirs, userId: at.person.id, role: "read" } });

@@ -9,7 +9,7 @@ import { hasSucceeded } from "../failure-throttle.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import { adoptSiteSession } from "../site-session.ts";
 
-/** The engine calls this with every request (configuration.ts). Errors go to the redirect URI. */
+/** The engine calls this with every request (configuration.ts). The errors go to the redirect URI. */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseLength(ctx);
   refuseRepetition(ctx);
@@ -34,9 +34,9 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
 }
 
 /**
- * Only unauthenticated clients are counted, because an authenticated site pushes the requests of all its visitors from one
- * address (S56). A public client that has got tokens at its address may be such a site, so its limits are higher. With the usual
- * limits, one stranger could stop all sign-ins at the site.
+ * Only unauthenticated clients are counted: an authenticated site pushes the requests of all its visitors from one address (S56).
+ * A public client that has got tokens at its address may be such a site, so its limits are higher. Otherwise one stranger could
+ * stop all sign-ins at the site.
  */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod !== "none") return;
@@ -50,7 +50,7 @@ function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
 }
 
-/** RFC 7636 §4.2. Without this check, the mistake would show only when the code is refused (S10). */
+/** RFC 7636 §4.2. Otherwise the client would learn of its mistake only at the token endpoint (S10). */
 function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
@@ -70,7 +70,6 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!params) return;
   const sent = sentScope(ctx);
   if (sent === "") {
-    // RFC 6749 §3.3: the default is documented.
     params.scope = client ? clientExtension(client).defaultScope : "openid profile";
     return;
   }
@@ -78,7 +77,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes exists", sent);
   }
-  // Keeps offline_access, which the engine drops without prompt=consent (OIDC Core §11): the consent page names it.
+  // The consent page names offline_access, but the engine drops it without prompt=consent (OIDC Core §11).
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
@@ -101,19 +100,20 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
   throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
 }
 
-/** The limits of anonymous requests that store something (S56). They are enough for a school class. */
+/** The limits of anonymous requests that store something (S56). They suffice for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
-/** The limits of pushed requests from public clients with a server: first for one address and app, then for one address. */
+/** The limits of pushed requests from public clients with a server: for one app at an address, and for an address. */
 const PUSHED_BY_SITES: [ThrottleLimit, ThrottleLimit] = [
   { limit: 1_000, windowSeconds: 60 },
   { limit: 3_000, windowSeconds: 60 },
 ];
-/** For assertions and proofs of clients that authenticate but have no owner. A site may sign in five users a second. */
+/**
+ * The limits of assertions and proofs of clients that authenticate but have no owner. They allow a site five sign-ins a second.
+ */
 export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
 
-/** @param what names the requests in the error's sentence */
 export async function countStoredRequest(
   ctx: KoaContextWithOIDC,
   kind: "device-code" | "pushed-request" | "pushed-proof" | "client-assertion",

@@ -10,7 +10,6 @@ import { ask, claimsOf, loginStep, openInteraction, openQuestion, PKCE, resume }
 import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** See S14, S15. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -34,11 +33,11 @@ async function signInAgain(person = at.person): Promise<void> {
 }
 
 describe("S14 prompt=none", () => {
-  test("S14 without a session fails with login_required, without a page", async () => {
+  test("S14 without a session fails with login_required", async () => {
     expect(await ask({ ...at, browser: world.browser() }, { prompt: "none" })).toMatchObject(isRefused("login_required"));
   });
 
-  test("S14 without consent fails with consent_required, without a page", async () => {
+  test("S14 without consent fails with consent_required", async () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("consent_required"));
   });
 
@@ -52,14 +51,14 @@ describe("S14 prompt=none", () => {
     expect(await ask(at, { prompt: "none", scope: "openid profile email" })).toMatchObject(isRefused("consent_required"));
   });
 
-  test("S14 once the consent is revoked fails with consent_required", async () => {
+  test("S14 fails with consent_required after the consent was revoked", async () => {
     await signInWith();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
     await revokeConsent(at.session, consent.id, noOrigin);
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("consent_required"));
   });
 
-  test("S14 once the person has signed out, or was disabled, fails with login_required", async () => {
+  test("S14 fails with login_required after the user has signed out or was disabled", async () => {
     await signInWith();
     await db().user.update({ where: { id: at.person.id }, data: { disabledAt: new Date() } });
     expect(await ask(at, { prompt: "none" })).toMatchObject(isRefused("login_required"));
@@ -83,7 +82,7 @@ describe("S14 prompt=none", () => {
     expect(await ask(at, { prompt: "none", max_age: "0" })).toMatchObject(isRefused("login_required"));
   });
 
-  test("S14 must be the only value", async () => {
+  test("S14 fails beside another prompt", async () => {
     await signInWith();
     for (const prompt of ["none login", "none consent", "none select_account", "login none"]) {
       expect(await ask(at, { prompt })).toMatchObject(isRefused("invalid_request"));
@@ -91,7 +90,7 @@ describe("S14 prompt=none", () => {
   });
 });
 
-test("an unknown prompt fails with invalid_request, and discovery lists the supported ones", async () => {
+test("an unknown prompt fails with invalid_request", async () => {
   expect(await ask(at, { prompt: "create" })).toMatchObject(isRefused("invalid_request"));
   const supported = (await world.discover()).prompt_values_supported as string[];
   expect(supported).toEqual(["none", "login", "consent", "select_account"]);
@@ -103,7 +102,7 @@ describe.each([
   ["prompt=login", { prompt: "login" }],
   ["max_age=0", { max_age: "0" }],
 ])("S15 %s", (_, parameters) => {
-  test("S15 asks a user who has just signed in to sign in again, and accepts nothing less", async () => {
+  test("S15 asks a user who has just signed in to sign in again", async () => {
     await signInWith();
     const asked = await ask(at, parameters);
     expect(await loginStep(at, asked, at.session)).toMatchObject({ step: "sign-in", isRepeat: true });
@@ -142,7 +141,7 @@ async function authTimeOf(code: string | undefined): Promise<number> {
 }
 
 describe("S15 max_age", () => {
-  test("S15 that is not exceeded passes, with the auth_time of the sign-in", async () => {
+  test("S15 that is not exceeded passes", async () => {
     await age(30);
     const { tokens } = await signInWith({ max_age: "60" });
     const now = Date.now() / 1000;
@@ -164,7 +163,7 @@ describe("S15 max_age", () => {
     expect(await authTimeOf(passed.answer.code)).toBeGreaterThanOrEqual(before);
   });
 
-  test("S15 is satisfied by a user without a session who signs in for this request, however long that takes", async () => {
+  test("S15 is satisfied by a user who signs in for this request, even if the sign-in takes longer", async () => {
     const browser = world.browser();
     const asked = await ask({ ...at, browser }, { max_age: "1" });
     expect(await loginStep({ browser }, asked, undefined)).toMatchObject({ step: "sign-in", isRepeat: false });
@@ -173,7 +172,7 @@ describe("S15 max_age", () => {
     expect(await loginStep({ browser }, asked, session)).toMatchObject({ step: "continue" });
   });
 
-  test("S15 counts a password that was confirmed on the service's own pages since", async () => {
+  test("S15 is satisfied by a password that was confirmed on the service's own pages", async () => {
     await signInWith({ max_age: "100" });
     await age(200);
     expect(await ask(at, { max_age: "100" })).toMatchObject({ isQuestion: true });
@@ -198,7 +197,7 @@ describe("another account signs in while a request waits", () => {
     ["max_age=0", { max_age: "0" }],
     ["no such parameter", {}],
   ])(
-    "S34 with %s the request starts over, and asks that account nothing twice",
+    "S34 with %s the request starts over, and asks the new account each question once",
     async (_, parameters: Record<string, string>) => {
       if (Object.keys(parameters).length > 0) await signInWith();
       const startedAt = Math.floor(Date.now() / 1000);
@@ -221,7 +220,7 @@ describe("another account signs in while a request waits", () => {
     },
   );
 
-  test("S15 prompt=login also applies to a user who had signed in before the request", async () => {
+  test("S15 prompt=login also applies to a user who signed in before the request", async () => {
     const other = await prepare(world);
     const asked = await ask(at, { prompt: "login" });
     const step = await loginStep(at, asked, other.session);
@@ -230,7 +229,7 @@ describe("another account signs in while a request waits", () => {
   });
 });
 
-test("S54 a request for several resources starts over with all of them", async () => {
+test("S54 a request for several resources keeps all of them when it starts over", async () => {
   const resources = [1, 2].map(() => `https://${newId()}.example`);
   for (const identifier of resources) await addResourceServer(operatorCommand, { identifier, name: "Harbour" }, noOrigin);
   const url = new URL(world.authorizeUrl(at.app, PKCE));
@@ -244,7 +243,7 @@ test("S54 a request for several resources starts over with all of them", async (
   expect(question.request.resources.map(({ identifier }) => identifier).sort()).toEqual(resources.sort());
 });
 
-test("S34 a request without openid starts over too, though it cannot carry max_age", async () => {
+test("S34 a request without openid starts over without max_age", async () => {
   const asked = await ask(at, { prompt: "login", scope: "email" });
   await signInAgain(await world.user(`o-${at.person.username}`.slice(0, 30)));
   const step = await loginStep(at, asked, at.session);
@@ -266,7 +265,7 @@ describe("prompt=consent", () => {
     ]);
   });
 
-  test("together with login asks for a sign-in, then for consent", async () => {
+  test("together with login asks first for a sign-in, then for consent", async () => {
     await signInWith();
     const asked = await ask(at, { prompt: "consent login" });
     await signInAgain();
@@ -297,7 +296,7 @@ test("login_hint reaches the sign-in page, and has no effect for a signed-in use
 });
 
 describe("id_token_hint", () => {
-  test("of the signed-in user passes; a hint of another user fails with login_required, or leads to a sign-in with that user's account", async () => {
+  test("of another user fails with login_required or leads to the sign-in page", async () => {
     const mine = (await signInWith()).tokens.id_token ?? "";
     expect(await ask(at, { prompt: "none", id_token_hint: mine })).toMatchObject(passes);
 
@@ -315,7 +314,7 @@ describe("id_token_hint", () => {
     expect(await resume(at, step.url)).toMatchObject(passes);
   });
 
-  test("that is not an ID token, or that another app got, fails with invalid_request", async () => {
+  test("that is not an ID token of this app fails with invalid_request", async () => {
     const other = await prepare(world, { isConfidential: true });
     const { tokens } = await world.signInWith(other.app, other.session, other.browser);
     for (const id_token_hint of ["x", "a.b.c", tokens.id_token]) {

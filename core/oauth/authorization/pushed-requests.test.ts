@@ -74,7 +74,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     expect(tokens.scope).toBe("openid profile");
   });
 
-  test("the answer is 201 with 60 seconds to live, and no cache keeps it", async () => {
+  test("the response has status 201, and the request is valid for 60 seconds", async () => {
     const response = await push(await prepare(world));
     expect(response.status).toBe(201);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -82,7 +82,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     expect(body).toEqual({ request_uri: expect.stringMatching(`^${URN}[\\w-]{21,}$`), expires_in: 60 });
   });
 
-  test("only the pushed parameters count: the URL adds, changes and removes nothing (S33)", async () => {
+  test("parameters of the URL have no effect (S33)", async () => {
     const at = await prepare(world);
     const other = await world.organization(`added-${newId()}`, { [at.person.id]: "admin" });
     const mine = await world.organization(`pushed-${newId()}`, { [at.person.id]: "admin" });
@@ -95,7 +95,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     expect(rows).toEqual([{ scopes: ["openid"], org_ids: [mine] }]);
   });
 
-  test("offline_access is kept without prompt=consent, and a request without scope is for the app's configured scopes (decision 012)", async () => {
+  test("offline_access is kept without prompt=consent (decision 012)", async () => {
     const at = await prepare(world, { scopes: ["openid", "read-repos"] });
     for (const [scope, granted] of [
       ["openid offline_access", "openid offline_access"],
@@ -111,7 +111,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     }
   });
 
-  test("repeated orgIds are one list, as at the authorization endpoint", async () => {
+  test("repeated orgIds are joined into one list", async () => {
     const at = await prepare(world);
     const orgIds = await Promise.all(["a", "b"].map((x) => world.organization(`${x}-${newId()}`, { [at.person.id]: "read" })));
     const form = new URLSearchParams(request(at) as Record<string, string>);
@@ -123,7 +123,7 @@ describe("RFC 9126 §2 a request is pushed and then visited", () => {
     expect([...rows[0].org_ids].sort()).toEqual([...orgIds].sort());
   });
 
-  test("prompt=none is answered without a page (S14)", async () => {
+  test("prompt=none gets an answer without a page (S14)", async () => {
     const at = await prepare(world);
     const landed = (await visit(at, await pushed(at, { prompt: "none" }))) as URL;
     expect(landed.searchParams.get("error")).toBe("consent_required");
@@ -151,7 +151,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     expect([response.status, (await response.json()).error]).toEqual([status, error]);
   });
 
-  test("S11 a parameter twice, known or unknown", async () => {
+  test("S11 a parameter that is sent twice", async () => {
     const at = await prepare(world);
     for (const [name, value] of [
       ["scope", "openid"],
@@ -166,7 +166,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     }
   });
 
-  test("S39 a client that does not authenticate: 401", async () => {
+  test("S39 a client that does not authenticate fails with 401", async () => {
     const at = await prepare(world, { isConfidential: true });
     const bare = await world.post(PAR, request(at) as Record<string, string>);
     const wrong = await world.post(PAR, request(at) as Record<string, string>, {
@@ -179,7 +179,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     expect(wrong.headers.get("www-authenticate")).toMatch(/^Basic\b/);
   });
 
-  test("S56 guessing a secret is limited here too", async () => {
+  test("S56 wrong secrets are limited", async () => {
     world.sendFrom("192.0.2.77");
     const at = await prepare(world, { isConfidential: true });
     const attempt = () =>
@@ -189,7 +189,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S56 a flood from one address is refused; an authenticated site pushes for all its visitors", {
+  test("S56 requests of one address are limited, except those of an authenticated site", {
     timeout: 60_000,
   }, async () => {
     world.sendFrom("192.0.2.78");
@@ -205,7 +205,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S56 a public client that has got tokens at an address pushes for all its visitors too, up to ten times the limit", async () => {
+  test("S56 a public client that has got tokens at an address has ten times the limit there", async () => {
     world.sendFrom("192.0.2.80");
     const at = await signIn(world);
     const counter = throttleKey("pushed-request-client", `192.0.2.80 ${at.app.clientId}`);
@@ -219,7 +219,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S143 a limited number of proofs of one app is remembered", { timeout: 60_000 }, async () => {
+  test("S143 a limited number of an app's proofs is remembered", { timeout: 60_000 }, async () => {
     world.sendFrom("192.0.2.79");
     const [at, key] = [await prepare(world), await proofKey()];
     const remembered = async () => {
@@ -240,7 +240,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S51 other methods, other bodies, NUL, broken UTF-8, a megabyte, ten thousand parameters: 4xx", async () => {
+  test("S51 other methods, malformed bodies and long bodies get a 4xx response", async () => {
     const at = await prepare(world);
     const good = new URLSearchParams(request(at) as Record<string, string>).toString();
     expect((await fetch(world.origin + PAR)).status).toBe(405);
@@ -260,14 +260,14 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
 });
 
 describe("RFC 9126 §4 a request_uri", () => {
-  test("is consumed by the answer: a second visit shows a clear page, not a second code", async () => {
+  test("shows an error page when it is opened after the answer", async () => {
     const at = await prepare(world);
     const uri = await pushed(at);
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
     await expectPage(await visit(at, uri), "This sign-in link has expired");
   });
 
-  test("issues one code, however many visits finish at the same time", async () => {
+  test("yields one code if several visits finish at the same moment", async () => {
     const at = await prepare(world);
     await visit(at, await pushed(at));
     const uri = await pushed(at);
@@ -281,13 +281,13 @@ describe("RFC 9126 §4 a request_uri", () => {
     }
   });
 
-  test("whose visit was answered after the sweep still gives only one code", async () => {
+  test("yields one code even if housekeeping runs before a second answer", async () => {
     const at = await prepare(world);
     const uri = await pushed(at);
     const query = new URLSearchParams({ client_id: at.app.clientId, request_uri: uri }).toString();
     const people = [at, await inAnotherBrowser(at)];
     const questions = await Promise.all(people.map((person) => openQuestion(person, query)));
-    // Until the user answers, housekeeping must not delete the row by which a second answer is recognized.
+    // By this row a second answer is recognized, so housekeeping must keep it until the user answers.
     const passed = `UPDATE oauth_artifact SET expires_at = expires_at - interval '59 minutes', payload = jsonb_set(payload, '{exp}', '1')
       WHERE model = 'PushedAuthorizationRequest'`;
     await pool().query(passed);
@@ -300,7 +300,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     ]);
   });
 
-  test("that has expired shows a clear page", async () => {
+  test("shows an error page after it has expired", async () => {
     const at = await prepare(world);
     const uri = await pushed(at);
     await pool().query(
@@ -310,14 +310,14 @@ describe("RFC 9126 §4 a request_uri", () => {
     await expectPage(await visit(at, uri), "This sign-in link has expired");
   });
 
-  test("of another client is refused, and stays valid for its own", async () => {
+  test("is refused for another client, and stays valid for its own", async () => {
     const [at, other] = [await prepare(world), await prepare(world)];
     const uri = await pushed(at);
     await expectPage(await visit(other, uri), "invalid_request_object");
     expect(((await visit(at, uri)) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("fails with request_uri_not_supported if it has another form, and with invalid_request_uri if it has the service's form but was made up (S19)", async () => {
+  test("that nobody pushed fails with invalid_request_uri (S19)", async () => {
     const at = await prepare(world);
     for (const foreign of ["https://evil.example/request.jwt", "urn:example:x", "x"]) {
       const landed = (await visit(at, foreign)) as URL;
@@ -331,7 +331,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     }
   });
 
-  test("is stored by its hash, with nothing of the client's authentication (S55)", async () => {
+  test("is stored as a hash, without the client's authentication (S55)", async () => {
     const at = await prepare(world, { isConfidential: true });
     const uri = await pushed(at);
     const { rows } = await pool().query("SELECT * FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest'");
@@ -348,7 +348,7 @@ describe("RFC 9126 §4 a request_uri", () => {
 });
 
 describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
-  test("can start a sign-in only with a pushed request", async () => {
+  test("cannot start a sign-in with a request that was not pushed", async () => {
     const at = await prepare(world, { isParRequired: true });
     const plain = (await world.follow(at.browser, world.authorizeUrl(at.app, PKCE), at.session)) as URL;
     expect(plain.searchParams.get("error")).toBe("invalid_request");
@@ -356,7 +356,7 @@ describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
     expect(((await visit(at, await pushed(at))) as URL).searchParams.get("code")).toBeTruthy();
   });
 
-  test("may also be a site whose metadata document requires them", async () => {
+  test("may have a metadata document that requires them", async () => {
     const at = await visitSite(world, { require_pushed_authorization_requests: true });
     const url = world.authorizeUrl(at.app, asked(at, PKCE));
     const plain = (await world.follow(at.browser, url, at.session)) as URL;
@@ -370,7 +370,7 @@ describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
     await at.site.stop();
   });
 
-  test("discovery names the endpoint, and does not say that everybody must use it", async () => {
+  test("discovery names the endpoint as optional", async () => {
     const metadata = await world.discover();
     expect(metadata.pushed_authorization_request_endpoint).toBe(world.origin + PAR);
     expect(metadata.require_pushed_authorization_requests ?? false).toBe(false);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 const code = expect.stringMatching(/^[\w-]{43}$/);
 
-test("discovery lists the modes that work, and no other is accepted", async () => {
+test("discovery lists the response modes, and another mode is refused", async () => {
   expect((await world.discover()).response_modes_supported).toEqual(["form_post", "fragment", "query"]);
   for (const response_mode of ["web_message", "jwt", "query.jwt", "banana", "__proto__"]) {
     const { status, answer } = await ask(at, { response_mode });
@@ -21,7 +21,7 @@ test("discovery lists the modes that work, and no other is accepted", async () =
   }
 });
 
-test("query, by default and by name; the redirect URI's own query stays", async () => {
+test("query, the default, keeps the redirect URI's own query", async () => {
   const own = await prepare(world, { isConfidential: true, redirectUris: ["https://app.example.test/cb?tenant=7&x"] });
   for (const mode of [{}, { response_mode: "query" }]) {
     const redirect_uri = "https://app.example.test/cb?tenant=7&x";
@@ -38,7 +38,7 @@ test("query, by default and by name; the redirect URI's own query stays", async 
   }
 });
 
-test("fragment: the server of the app learns nothing", async () => {
+test("fragment hides the answer from the app's server", async () => {
   const question = await openQuestion(at, { response_mode: "fragment" });
   const { status, location } = await resume(at, await question.allow());
   expect(status).toBe(303);
@@ -49,7 +49,7 @@ test("fragment: the server of the app learns nothing", async () => {
   expect(refused.answer).toMatchObject({ error: "invalid_scope", state: "a state", iss: world.origin });
 });
 
-test("S12 form_post: a page that posts the answer to the app, even in a browser without scripts", async () => {
+test("S12 form_post posts the answer to the app, even in a browser without scripts", async () => {
   const state = `"><script>alert(1)</script>&amp; 'ü`;
   const question = await openQuestion(at, { response_mode: "form_post", state });
   const { status, page, location } = await resume(at, await question.allow());
@@ -58,7 +58,7 @@ test("S12 form_post: a page that posts the answer to the app, even in a browser 
   expect(page).toMatch(/<noscript>[\s\S]*<button[^>]*type="submit"/);
 });
 
-test("S12 form_post returns errors too, and never to an unregistered URI (S20)", async () => {
+test("S12 form_post also posts errors, but only to a registered URI (S20)", async () => {
   const refused = await ask(at, { response_mode: "form_post", scope: "openid jobs" });
   expect(formOf(refused.page)).toMatchObject({
     action: REDIRECT_URI,

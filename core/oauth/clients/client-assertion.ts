@@ -6,10 +6,10 @@ import { CLOCK_TOLERANCE_SECONDS } from "../lifetimes.ts";
 import { keyStoreOf } from "../provider-internals.ts";
 import { clientExtension } from "./client-extension.ts";
 
-/** Longer-lived assertions would have to be remembered for longer (RFC 7523 §3). */
+/** An assertion is remembered until it expires, so its lifetime is limited (RFC 7523 §3). */
 const ASSERTION_MAX_SECONDS = 3600;
 
-/** The limit for clients without an owner, of which anybody can have any number (S143). */
+/** The limit is lower for clients without an owner, because anybody can create any number of them (S143). */
 const OWNERLESS_MAX_SECONDS = 300;
 
 type Claims = Record<string, unknown>;
@@ -28,7 +28,7 @@ export async function checkClientAssertion(
   if (isFapi) checkForFapi({ alg, aud }, ctx.oidc.issuer);
   const maxSeconds = isOwnerless ? OWNERLESS_MAX_SECONDS : ASSERTION_MAX_SECONDS;
   if (Number(exp) > Date.now() / 1000 + maxSeconds + 60) throw new errors.InvalidClientAuth("exp is too far in the future");
-  // Another server in `aud` could replay the assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
+  // Another server that `aud` names could replay the assertion (RFC 7523 §3, draft-ietf-oauth-rfc7523bis §4).
   const ours = ctx.oidc.clientJwtAuthExpectedAudience();
   if (![aud].flat().every((each) => ours.has(String(each)))) throw new errors.InvalidClientAuth("aud is not this service");
   await checkKeyIsStillThere(String(ctx.oidc.params?.client_assertion), client);
@@ -41,7 +41,7 @@ function checkForFapi({ alg, aud }: Claims, issuer: string): void {
   if (aud !== issuer) throw new errors.InvalidClientAuth("aud must be the issuer, as a string");
 }
 
-/** The engine fetches a `jwks_uri` again only if no known key fits, so a removed key would stay valid. */
+/** The engine fetches a `jwks_uri` again only for an unknown key, so a removed key would stay valid. */
 async function checkKeyIsStillThere(assertion: string, client: Client): Promise<void> {
   const store = keyStoreOf(client);
   if (store.fresh()) return;

@@ -31,24 +31,21 @@ const PASSED = "400 invalid_grant";
 const REFUSED = "401 invalid_client";
 
 describe("S39 bad client authentication", () => {
-  test.each(CLIENT_ENDPOINTS)(
-    "at %s fails with 401 invalid_client, with a Basic challenge where Basic was used",
-    async (path) => {
-      const { app } = await confidential();
-      const basic = await world.post(path, probe, { authorization: world.basic(app.clientId, "wrong") });
-      expect(basic.status).toBe(401);
-      expect(basic.headers.get("www-authenticate")).toMatch(/^Basic\b/);
-      expect(basic.headers.get("cache-control")).toBe("no-store");
-      expect(await basic.json()).toMatchObject({ error: "invalid_client" });
+  test.each(CLIENT_ENDPOINTS)("at %s fails with 401 invalid_client", async (path) => {
+    const { app } = await confidential();
+    const basic = await world.post(path, probe, { authorization: world.basic(app.clientId, "wrong") });
+    expect(basic.status).toBe(401);
+    expect(basic.headers.get("www-authenticate")).toMatch(/^Basic\b/);
+    expect(basic.headers.get("cache-control")).toBe("no-store");
+    expect(await basic.json()).toMatchObject({ error: "invalid_client" });
 
-      const inBody = await world.post(path, { ...probe, client_id: app.clientId, client_secret: "wrong" });
-      expect(inBody.status).toBe(401);
-      expect(inBody.headers.get("www-authenticate")).toBeNull();
-      expect(await inBody.json()).toMatchObject({ error: "invalid_client" });
-    },
-  );
+    const inBody = await world.post(path, { ...probe, client_id: app.clientId, client_secret: "wrong" });
+    expect(inBody.status).toBe(401);
+    expect(inBody.headers.get("www-authenticate")).toBeNull();
+    expect(await inBody.json()).toMatchObject({ error: "invalid_client" });
+  });
 
-  test("fails with 401 invalid_client even if the header cannot be read", async () => {
+  test("fails with 401 invalid_client even if the header is malformed", async () => {
     const { app, secret } = await confidential();
     const good = Buffer.from(`${app.clientId}:${secret}`).toString("base64");
     const headers = [
@@ -74,7 +71,7 @@ describe("S39 bad client authentication", () => {
     }
   });
 
-  test("a confidential app without its secret is refused, with its ID, an empty Basic, or its code alone", async () => {
+  test("of a confidential app without its secret fails", async () => {
     const at = await confidential();
     expect(await outcome({}, { client_id: at.app.clientId })).toBe(REFUSED);
     expect(await outcome({}, { client_id: at.app.clientId, client_secret: "" })).toBe(REFUSED);
@@ -87,7 +84,7 @@ describe("S39 bad client authentication", () => {
     expect(await byCode.json()).toMatchObject({ error: "invalid_client" });
   });
 
-  test("a request without a client is refused in the same way", async () => {
+  test("of a request without a client fails", async () => {
     expect(await outcome({})).toBe(REFUSED);
     expect(await outcome({}, { client_id: "" })).toBe(REFUSED);
   });
@@ -104,7 +101,7 @@ describe("S40 two authentication methods at once", () => {
     }
   });
 
-  test("a client_id in the body beside Basic is the same method, unless it names another client", async () => {
+  test("a client_id in the body beside Basic is accepted if it names the same client", async () => {
     const [{ app, secret }, other] = [await confidential(), await prepare(world)];
     const authorization = world.basic(app.clientId, secret);
     expect(await outcome({ authorization }, { client_id: app.clientId })).toBe(PASSED);
@@ -114,7 +111,7 @@ describe("S40 two authentication methods at once", () => {
     );
   });
 
-  test("a parameter sent twice fails with 400 invalid_request (S11)", async () => {
+  test("a repeated parameter fails with 400 invalid_request (S11)", async () => {
     const { app } = await prepare(world);
     const authorization = world.basic(app.clientId, "");
     for (const headers of [{}, { authorization }] as Record<string, string>[]) {
@@ -136,12 +133,12 @@ describe("S41 an unknown client and a wrong secret", () => {
     return { answer: { status: response.status, headers, body }, milliseconds };
   };
 
-  test.each(CLIENT_ENDPOINTS)("get the same answer at %s", async (path) => {
+  test.each(CLIENT_ENDPOINTS)("get the same response at %s", async (path) => {
     const { app } = await confidential();
     expect((await ask(newId(), path)).answer).toEqual((await ask(app.clientId, path)).answer);
   });
 
-  test("take similar time: neither response is faster", async () => {
+  test("get their responses in similar time", async () => {
     const { app } = await confidential();
     await ask(app.clientId);
     const times = async (clientId: string) => {
@@ -155,7 +152,7 @@ describe("S41 an unknown client and a wrong secret", () => {
     expect(Math.abs((known[0] as number) - (unknown[0] as number))).toBeLessThan(25);
   });
 
-  test("secrets are stored hashed", async () => {
+  test("a secret is stored only as a hash", async () => {
     const { app, secret } = await confidential();
     const rows = JSON.stringify(await db().oAuthAppSecret.findMany({ where: { appId: app.id } }));
     expect(rows).not.toContain(secret);
@@ -164,7 +161,7 @@ describe("S41 an unknown client and a wrong secret", () => {
 });
 
 describe("credentials as real clients send them", () => {
-  test("a confidential app may authenticate by Basic, with the scheme in any case, or in the body", async () => {
+  test("a confidential app may authenticate by Basic or in the body", async () => {
     const { app, secret } = await confidential();
     for (const scheme of ["Basic", "basic", "BASIC"]) {
       const authorization = world.basic(app.clientId, secret).replace("Basic", scheme);
@@ -180,7 +177,7 @@ describe("credentials as real clients send them", () => {
     expect(await outcome({ authorization: rawBasic(`${encodeAll(app.clientId)}:${encodeAll("wrong")}`) })).toBe(REFUSED);
   });
 
-  test("a public client may send Basic with an empty secret, with or without its client_id in the body", async () => {
+  test("a public client may send Basic with an empty secret", async () => {
     const at = await prepare(world);
     for (const extra of [{}, { client_id: at.app.clientId }] as Record<string, string>[]) {
       const response = await world.post("/oauth/token", redemption(await authorize(at), extra), {
@@ -190,7 +187,7 @@ describe("credentials as real clients send them", () => {
     }
   });
 
-  test("a public client may omit its ID with a code, and PKCE still decides", async () => {
+  test("a public client may omit its ID when it redeems a code with PKCE", async () => {
     const at = await prepare(world);
     const code = await authorize(at);
     const wrong = await world.post("/oauth/token", redemption({ ...code, verifier: "w".repeat(43) }));
@@ -201,7 +198,7 @@ describe("credentials as real clients send them", () => {
     expect(unknown.status).toBe(401);
   });
 
-  test("a code identifies its client at redemption, and for no other grant", async () => {
+  test("a code identifies its client only when it is redeemed", async () => {
     const at = await prepare(world);
     expect(await outcome({}, { code: (await authorize(at)).code })).toBe(REFUSED);
   });
@@ -226,13 +223,13 @@ async function notified(): Promise<void> {
 const WAITING_READERS = `SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
   WHERE d.datname = current_database() AND NOT l.granted AND l.mode = 'AccessShareLock'`;
 
-describe("S52 a secret that is", () => {
+describe("S52 a secret", () => {
   const soon = { interval: 10 };
   const withSecret = (app: TestApp, secret: string) => outcome({ authorization: world.basic(app.clientId, secret) });
   const signsIn = async (at: Prepared) =>
     (await asApp(world, { ...at.app, secret: undefined }, "/oauth/token", redemption(await authorize(at)))).status;
 
-  test("deleted: the old credentials are refused, and client_id alone is accepted with PKCE", async () => {
+  test("is refused after its deletion, while client_id alone is accepted with PKCE", async () => {
     const at = await confidential();
     expect(await withSecret(at.app, at.secret)).toBe(PASSED);
     await deleteSecret(operatorCommand, at.app.id, noOrigin);
@@ -245,7 +242,7 @@ describe("S52 a secret that is", () => {
     expect(await response.json()).toMatchObject({ error: "invalid_grant" });
   });
 
-  test("deleted, and no PKCE in the request: the authorization endpoint refuses it", async () => {
+  test("leaves PKCE required after its deletion", async () => {
     const at = await prepare(world, { isConfidential: true, isPkceRequired: false });
     const without = { code_challenge: undefined, code_challenge_method: undefined };
     await authorize(at, without);
@@ -253,7 +250,7 @@ describe("S52 a secret that is", () => {
     await expect.poll(() => authorize(at, without).catch((error: Error) => error.message), soon).toMatch(/invalid_request/);
   });
 
-  test("added: the app that was public must send it from now on", async () => {
+  test("must be sent once it was added", async () => {
     const at = await prepare(world);
     expect(await signsIn(at)).toBe(200);
     const { secret } = await addSecret(operatorCommand, at.app.id, noOrigin);
@@ -261,7 +258,7 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, secret)).toBe(PASSED);
   });
 
-  test("rotated: the old one stops working, the new one works", async () => {
+  test("is refused after a rotation without an overlap", async () => {
     const at = await confidential();
     expect(await withSecret(at.app, at.secret)).toBe(PASSED);
     const { secret } = await rotateSecret(operatorCommand, at.app.id, {}, noOrigin);
@@ -269,7 +266,7 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, at.secret)).toBe(REFUSED);
   });
 
-  test("rotated with an overlap: both work until it ends, then only the new one, without a notification", async () => {
+  test("is refused after the overlap of a rotation, even without a notification", async () => {
     const at = await confidential();
     const { secret } = await rotateSecret(operatorCommand, at.app.id, { overlapSeconds: 3600 }, noOrigin);
     await expect.poll(() => withSecret(at.app, secret), soon).toBe(PASSED);
@@ -284,17 +281,16 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, secret)).toBe(PASSED);
   });
 
-  test("correct, but whose app is blocked while the client is being read: refused afterwards, because no notification is lost", async () => {
+  test("is refused if its app was blocked while the client was being read", async () => {
     const at = await confidential();
     const reader = await pool().connect();
     try {
-      // The app's row has been read, and the reading of its secrets waits.
       await reader.query("BEGIN; LOCK TABLE oauth_app_secret IN ACCESS EXCLUSIVE MODE");
       const slow = withSecret(at.app, at.secret);
       await expect.poll(async () => (await pool().query(WAITING_READERS)).rowCount).toBe(1);
       await pool().query("UPDATE oauth_app SET blocked_at = now() WHERE id = $1", [at.app.id]);
       await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
-      // Once a later notification has arrived, the earlier one has arrived too.
+      // Notifications arrive in order, so the earlier one has arrived.
       await notified();
       await reader.query("ROLLBACK");
       await slow;
@@ -304,7 +300,7 @@ describe("S52 a secret that is", () => {
     expect(await withSecret(at.app, at.secret)).toBe(REFUSED);
   });
 
-  test("used: the time is recorded, without a write for each request", async () => {
+  test("has the time of its last use, without a write for each request", async () => {
     const at = await confidential();
     const lastUses = async () =>
       (await db().oAuthAppSecret.findMany({ where: { appId: at.app.id } })).map(({ lastUsedAt }) => lastUsedAt);
@@ -318,7 +314,7 @@ describe("S52 a secret that is", () => {
   });
 });
 
-test("a public client that got its tokens may revoke them with only its client ID", async () => {
+test("a public client can revoke its tokens with only its client ID", async () => {
   const at = await signIn(world);
   const response = await asApp(world, at.app, "/oauth/revoke", { token: at.tokens.access_token });
   expect(response.status).toBe(200);

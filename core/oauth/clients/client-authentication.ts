@@ -8,7 +8,7 @@ import { findClientMetadata } from "./find-client.ts";
 
 const FAILED_AUTHENTICATION = "client authentication failed";
 
-/** The text is the same for every reason (S41, S89), and gives advice (docs/specification/oauth.md#device-authorization). */
+/** The text is the same for every cause (S41, S89), and gives advice (docs/specification/oauth.md#device-authorization). */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
     return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
@@ -26,7 +26,7 @@ export function challengeFor(res: ServerResponse): Record<string, string> {
 }
 
 /**
- * Does not authenticate the client, which the engine does afterwards.
+ * Returns the client ID without authenticating the client. The engine does that afterwards.
  * @throws ProtocolError 401 `invalid_client` (S39)
  */
 export async function identifyClient(
@@ -40,8 +40,8 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). If the request has another
-  // method too, the header stays, so that the engine rejects the request (S40).
+  // openid-client 5 sends Basic with an empty secret (C3 in docs/specification/existing-clients.md). Beside another method the
+  // header stays, so the engine rejects the request (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
@@ -73,7 +73,7 @@ function readBasic(
   }
 }
 
-/** No claim has this many levels. The engine copies claims and headers recursively, outside of its `try` (S51). */
+/** A genuine claim has fewer levels. The engine copies claims and headers recursively, outside of its `try` (S51). */
 const LEVELS_MAX = 20;
 
 function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
@@ -81,15 +81,15 @@ function isDeep(value: unknown, levels = LEVELS_MAX): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeep(part, levels - 1));
 }
 
-/** The client named by an assertion (RFC 7523 §3). The signature is not verified yet: use the name only to count failures. */
+/**
+ * The client that an assertion names (RFC 7523 §3). The signature is not verified yet, so use the name only to count failures.
+ */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const claims = decodeJwt(assertion);
     const { sub } = claims;
     if (sub && VSCHAR.test(sub) && !isDeep([claims, decodeProtectedHeader(assertion)])) return sub;
-  } catch {
-    // The assertion is not a JWT.
-  }
+  } catch {}
   throw unauthenticated(res, path, form);
 }
 
@@ -102,8 +102,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The public hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). A code names its
- * client, and a `client_id` would prove nothing about a public client.
+ * The public hub's JavaScript client sends no `client_id` (C2 in docs/specification/existing-clients.md). The code names its
+ * client, and a public client's `client_id` proves nothing.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

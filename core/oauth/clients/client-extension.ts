@@ -1,12 +1,10 @@
 import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 
-/** The members that are stored besides the RFC 7591 metadata. */
 export type ClientExtension = {
   isPkceRequired: boolean;
   isRefreshAlways: boolean;
-  /** Set even though RFC 9700 does not require rotation. */
+  /** The owner turned rotation on where RFC 9700 does not require it. */
   isRefreshRotated?: true;
-  /** FAPI 2.0 (docs/decisions/094). */
   isFapi?: true;
   accessTokenSeconds: number | null;
   isFirstParty?: true;
@@ -26,7 +24,7 @@ export function clientExtension(client: object): ClientExtension {
 
 export const isLiveSecret = ({ expiresAt }: StoredSecret): boolean => expiresAt === null || expiresAt > Date.now();
 
-/** Compares all secrets, so that the time reveals nothing (S41). */
+/** Compares all secrets, so that the time reveals none (S41). */
 export function findClientSecret(secrets: readonly StoredSecret[], presented: string): StoredSecret | undefined {
   const hash = hashToken(presented);
   let match: StoredSecret | undefined;

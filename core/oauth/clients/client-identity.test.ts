@@ -12,7 +12,6 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { isRedirectUriBoundToClient } from "./client-identity.ts";
 import { findClientMetadata } from "./find-client.ts";
 
-/** See S29, S36. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -34,7 +33,7 @@ describe("S29 the first consent", () => {
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer.error).toBe("consent_required");
   });
 
-  test("S29 one user's consent has no effect for another", async () => {
+  test("S29 of one user has no effect for another user", async () => {
     const at = await prepare(world);
     await agree(at);
     const other = await prepare(world);
@@ -62,7 +61,7 @@ describe("S29 a later request", () => {
     "https://127.0.0.1/cb",
     "com.example.app:/cb",
     "exampleapp://cb",
-  ])("S29 of a public app whose redirect URI is on the user's device is asked about each time: %s", async (redirect_uri) => {
+  ])("S29 of a public app whose redirect URI is on the user's device leads to a question each time: %s", async (redirect_uri) => {
     const at = await prepare(world, { redirectUris: [redirect_uri, REDIRECT_URI] });
     await agree(at, { redirect_uri });
     expect(await ask(at, { redirect_uri })).toMatchObject(asks);
@@ -71,7 +70,7 @@ describe("S29 a later request", () => {
     await agree(at, { redirect_uri });
   });
 
-  test("S29 consent is needed again for more scopes or organizations than were granted", async () => {
+  test("S29 for more scopes or organizations leads to a question", async () => {
     const at = await prepare(world, { isConfidential: true });
     const mine = await world.organization(`o-${newId()}`, { [at.person.id]: "read" });
     const second = await world.organization(`p-${newId()}`, { [at.person.id]: "read" });
@@ -84,7 +83,7 @@ describe("S29 a later request", () => {
     }
   });
 
-  test("S29 the consent of an app that loses its secret counts as a public app's", async () => {
+  test("S29 of an app that has lost its secret leads to a question, as for a public app", async () => {
     const redirect_uri = "http://127.0.0.1/cb";
     const at = await prepare(world, { isConfidential: true, redirectUris: [redirect_uri] });
     await agree(at, { redirect_uri });
@@ -105,7 +104,7 @@ test.each([
   ["http://localhost/cb", false],
   ["com.example.app:/cb", false],
   ["not a URI", false],
-])("S29 whether only the client itself can receive a code at %s: %s", (uri, isBound) => {
+])("S29 whether only the client itself receives a code at %s: %s", (uri, isBound) => {
   expect(isRedirectUriBoundToClient(uri)).toBe(isBound);
 });
 
@@ -156,14 +155,14 @@ describe("S36 an app that has changed since the consent", () => {
     expect(await ask(at)).toMatchObject(passes);
   });
 
-  test("S36 gets only what the new answer allows, and nothing of the earlier consent", async () => {
+  test("S36 gets only what the new answer allows", async () => {
     const at = await agreed();
     await (changes[0] as (typeof changes)[number])[1](at);
     await agree(at, { scope: "openid profile" });
     expect(await ask(at, { scope: "openid profile email" })).toMatchObject(asks);
   });
 
-  test("S36 signed-in users stay signed in", async () => {
+  test("S36 keeps its signed-in users signed in", async () => {
     const at = await agreed();
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile email" });
     await (changes[0] as (typeof changes)[number])[1](at);
@@ -171,7 +170,7 @@ describe("S36 an app that has changed since the consent", () => {
     expect((await world.userinfo(tokens.access_token)).status).toBe(200);
   });
 
-  test("S36 S54 sign-ins end if the new question does not name their service", async () => {
+  test("S36 S54 loses sign-ins for a service that the new question does not name", async () => {
     const at = await agreed();
     const identifier = `https://${newId()}.example`;
     await addResourceServer(operatorCommand, { identifier, name: "Harbour", scopes: ["read-repos"] }, noOrigin);
@@ -190,7 +189,7 @@ describe("S36 an app that has changed since the consent", () => {
     }
   });
 
-  test("S36 has not changed if only the order of its redirect URIs, its description or its scopes differ", async () => {
+  test("S36 keeps its consents if only the order of redirect URIs, its description or its scopes differ", async () => {
     const at = await prepare(world, { isConfidential: true, redirectUris: [REDIRECT_URI, "https://b.example.test/cb"] });
     await agree(at);
     await updateApp(

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Client } from "oidc-provider";
 
-/** An https URL that is not on the user's device (RFC 8252 §8.6). */
+/** True for an https URL of another host than the user's device (RFC 8252 §8.6). */
 export function isRedirectUriBoundToClient(redirectUri: string): boolean {
   const url = URL.parse(redirectUri);
   return url?.protocol === "https:" && !isLoopbackHost(url.hostname);

@@ -9,7 +9,6 @@ const ed = () => generateKeyPairSync("ed25519");
 const jwk = (key: KeyObject) => key.export({ format: "jwk" }) as JWK;
 const pem = (key: KeyObject) => key.export({ format: "pem", type: key.type === "private" ? "pkcs8" : "spki" }) as string;
 
-// Made with openssl. The private key was not kept.
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBiDCCAS6gAwIBAgITG2t/BKXcPh6yHqKQqYbTcGFPEzAKBggqhkjOPQQDAjAa
 MRgwFgYDVQQDDA9hcHAuZXhhbXBsZS5jb20wHhcNMjYxMTIxMTUyODAyWhcNMzYx
@@ -23,7 +22,7 @@ FHoHL+5FPoY3XZHo
 -----END CERTIFICATE-----`;
 
 describe("public keys are accepted in the forms that developers have", () => {
-  test("a key set, with the known members of its keys and nothing else", async () => {
+  test("a key set, of which only the known members are kept", async () => {
     const [one, two] = [
       { ...jwk(ec().publicKey), kid: "2026-11", alg: "ES256", use: "sig" },
       { ...jwk(rsa().publicKey), kid: "old", alg: "PS256" },
@@ -36,7 +35,7 @@ describe("public keys are accepted in the forms that developers have", () => {
     ["P-256", ec],
     ["RSA", rsa],
     ["Ed25519", ed],
-  ])("a single %s key as JSON or PEM, by its thumbprint", async (_kind, make) => {
+  ])("a single %s key as JSON or PEM, which gets its thumbprint as ID", async (_kind, make) => {
     const { publicKey } = make();
     const kid = await calculateJwkThumbprint(jwk(publicKey));
     for (const text of [JSON.stringify(jwk(publicKey)), pem(publicKey)]) {
@@ -44,7 +43,7 @@ describe("public keys are accepted in the forms that developers have", () => {
     }
   });
 
-  test("several PEM blocks, with any text between them", async () => {
+  test("several PEM blocks with text between them", async () => {
     const text = `# old\n${pem(rsa().publicKey)}\n# new\r\n${pem(ed().publicKey).replaceAll("\n", "\r\n")}`;
     expect((await parsePastedKeys(text)).keys.map(({ kty }) => kty)).toEqual(["RSA", "OKP"]);
   });
@@ -101,7 +100,7 @@ describe("S72 anything but a public key for signatures is refused, with advice",
     });
   });
 
-  test("a private key is recognized however the JSON is spaced, a public key is not one", () => {
+  test("a private key is recognized in JSON with any white space", () => {
     expect(hasPrivateKey('{"kty":"EC", "d" :\n "x"}')).toBe(true);
     expect(hasPrivateKey(JSON.stringify(jwk(ed().publicKey)))).toBe(false);
     expect(hasPrivateKey(pem(rsa().publicKey))).toBe(false);

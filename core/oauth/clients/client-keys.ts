@@ -15,12 +15,14 @@ const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => invalidRequest(sentence, "jwks");
 
-/** A text with a private key must not be shown again or stored. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }
 
-/** A key without a `kid` gets its thumbprint (RFC 7638). A developer expects each pasted key to work, so no key is skipped. */
+/**
+ * A key without a `kid` gets its thumbprint (RFC 7638). One unusable key refuses the whole text, because a developer expects each
+ * pasted key to work.
+ */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
   if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
   if (hasPrivateKey(text)) {

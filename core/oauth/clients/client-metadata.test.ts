@@ -24,7 +24,7 @@ const jwkOf = (kind: "public" | "private", type: "rsa" | "ec" | "ed25519" = "ec"
 };
 
 describe("client metadata (RFC 7591)", () => {
-  test("members that this service uses are kept, in its own order", () => {
+  test("members that this service uses are kept in its own order", () => {
     expect(
       parse({
         client_name: "  Kite\u202e  Runner ",
@@ -60,7 +60,7 @@ describe("client metadata (RFC 7591)", () => {
     });
   });
 
-  test("S84 unknown fields, the service's own fields, and empty or null values are ignored", () => {
+  test("S84 unknown fields, the service's own fields, and empty values are ignored", () => {
     expect(
       parse({
         client_name: "Kite",
@@ -78,7 +78,7 @@ describe("client metadata (RFC 7591)", () => {
     ).toEqual({ client_name: "Kite" });
   });
 
-  test("HuggingChat names its scopes `scopes` (docs/specification/oauth.md#client-id-metadata-documents)", () => {
+  test("the member `scopes` of HuggingChat counts as `scope` (docs/specification/oauth.md#client-id-metadata-documents)", () => {
     expect(parse({ scopes: "openid profile read-mcp inference-api" })).toEqual({ scope: "openid profile inference-api" });
     expect(parse({ scopes: "openid", scope: "profile" })).toEqual({ scope: "profile" });
     expect(parse({ scopes: ["openid"] })).toEqual({});
@@ -122,7 +122,7 @@ describe("client metadata (RFC 7591)", () => {
     ["backchannel_logout_uri", "ftp://kite.example/", /https/],
     ["id_token_signed_response_alg", "none", /RS256 or ES256/],
     ["dpop_bound_access_tokens", "true", /true or false/],
-  ])("%s %j is refused, with the field and what to do", (field, value, message) => {
+  ])("%s %j is refused, and the error names the field", (field, value, message) => {
     expect(refusal({ [field]: value })).toMatchObject({
       code: "invalid_request",
       field: field === "token_endpoint_auth_method" && value === "private_key_jwt" ? "jwks" : field,
@@ -136,7 +136,7 @@ describe("client metadata (RFC 7591)", () => {
 });
 
 describe("a client's keys", () => {
-  test("are kept if they are public, without unneeded members", () => {
+  test("are kept without unneeded members if they are public", () => {
     const keys = [jwkOf("public", "ec"), { ...jwkOf("public", "rsa"), kid: "one", use: "sig", x5u: "https://a.example" }];
     const { x5u: _, ...rsa } = keys[1] as Record<string, unknown>;
     const unknownKind = { kty: "AKP", alg: "ML-DSA-44", pub: "AA" };

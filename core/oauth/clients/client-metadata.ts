@@ -16,15 +16,12 @@ export type ClientMetadata = {
   post_logout_redirect_uris: string[];
   token_endpoint_auth_method: string;
   grant_types: string[];
-  /** Contains "code", or nothing for a client of the device flow. */
   response_types: string[];
-  /** Separated by spaces. Absent if there are none. */
   scope: string;
   client_uri: string;
   logo_uri: string;
   tos_uri: string;
   policy_uri: string;
-  /** Not set together with `jwks_uri`. */
   jwks: JWKS;
   jwks_uri: string;
   id_token_signed_response_alg: "RS256" | "ES256";
@@ -92,7 +89,7 @@ export function parseClientMetadata(
   return metadata;
 }
 
-/** RFC 7591 §2 has no null, and some documents use an empty text for absent values. */
+/** RFC 7591 §2 has no null. Some documents send an empty text for an absent value. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -124,7 +121,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** Unknown values are left out, because a client may be used with other services too (S84). */
+/** Unknown values are ignored, because a client may also use other services (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service. Choose from: ${all.join(", ")}.`);
@@ -136,7 +133,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/** S83: with plain http, anyone on the network path could change the response. An app must not look like part of the service. */
+/** S83: with plain http, an attacker on the network path could change the response. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

@@ -6,7 +6,7 @@ import type { RegisteredMetadata } from "../registration/registration-metadata.t
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { CLIENT_EXTENSION, type ClientExtension, isLiveSecret } from "./client-extension.ts";
 
-// The engine requires a secret. `findClientSecret` compares the hashes.
+// The engine requires a secret, and `findClientSecret` compares hashes instead.
 const SECRET_IS_HASHED = "hashed";
 
 export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllClientMetadata {
@@ -50,7 +50,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/** By default, a self-registered app gets only the required scopes. */
+/** An app that registered itself without `scope` gets only the required scopes by default. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   const isScopeUnnamed = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
   return (isScopeUnnamed ? requiredScopes : scopes).join(" ");

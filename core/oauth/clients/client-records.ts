@@ -7,7 +7,7 @@ export type ClientRecord = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** The client's own statement, which nobody has checked. */
+  /** The client's own statement. Nobody has checked it. */
   homepageUrl: string | null;
   termsUrl: string | null;
   policyUrl: string | null;
@@ -15,9 +15,7 @@ export type ClientRecord = {
   ownerOrgId: string | null;
   verifiedAt: Date | null;
   isFirstParty: boolean;
-  /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** Null for an app that was created here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
   isRefreshAllowed: boolean;

@@ -21,7 +21,7 @@ async function site(body: string, status = 200) {
 }
 
 describe("what the engine fetches", () => {
-  test("is a response like that of fetch", async () => {
+  test("is a Response, as `fetch` returns", async () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
     const { url, seen } = await site('{"keys":[]}');
     const response = await fetchForEngine(url, {
@@ -40,7 +40,7 @@ describe("what the engine fetches", () => {
     expect(seen.requests).toBe(0);
   });
 
-  test("S78 must be on https and port 443, unless the service itself is on loopback", async () => {
+  test("S78 must be at https and port 443, unless the service is on loopback", async () => {
     provideSettings({ ORIGIN: "https://keyhook.example", OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
     const { url, seen } = await site("{}");
     await expect(fetchForEngine(url)).rejects.toThrow("https://");
@@ -48,7 +48,7 @@ describe("what the engine fetches", () => {
     expect(seen.requests).toBe(0);
   });
 
-  test("S117 is neither the target of a redirect nor longer than 64 KiB", async () => {
+  test("S117 is at most 64 KiB long, without redirects", async () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
     const moved = await site("", 302);
     expect((await fetchForEngine(moved.url)).status).toBe(302);

@@ -8,15 +8,15 @@ import { sendRequest } from "#core/outbound/send-request.ts";
 import { isLoopbackHost } from "./client-identity.ts";
 import { algorithmsOf, MAX_KEYS, parseJwks } from "./client-keys.ts";
 
-/** Keys are cached only for so long, because a client must be able to remove a key. */
+/** The limit lets a client remove a key soon. */
 const KEYS_FRESH_SECONDS = 300;
 
-/** Anybody can name any client in an assertion, and so cause fetches (S80). */
+/** Anybody can name any client in an assertion, and thereby cause fetches (S80). */
 export const KEYS_BACKOFF_MS = 5_000;
 const BACKOFFS_MAX = 10_000;
 const backoffUntil = new Map<string, number>();
 
-/** Throws if the response has no keys, because the engine would keep the old ones for the `max-age` of an error page (S73). */
+/** Throws for a response without keys. Otherwise the engine would keep the old keys for the `max-age` of an error page (S73). */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
   if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
@@ -33,7 +33,7 @@ export const readClientKeys: typeof fetch = async (input, init) => {
   }
 };
 
-/** The engine tries every key that fits the algorithm, so keys are limited (S137). */
+/** The engine tries every key that fits the algorithm, so their number is limited (S137). */
 function usableKeys(body: string): object[] | undefined {
   try {
     const { keys } = JSON.parse(body) as { keys?: unknown };
@@ -51,7 +51,6 @@ function freshSeconds(headers: Headers): number {
   return Math.min(Number(maxAge), KEYS_FRESH_SECONDS);
 }
 
-/** Fetches as the engine does when it checks an assertion. */
 export async function fetchKeySet(url: string): Promise<JWKS> {
   const refuse = (reason: string) => invalidRequest(`The keys could not be read: ${reason}.`, "jwksUri");
   const response = await fetchForEngine(url, { headers: { Accept: "application/json" } }).catch((error: Error) => {
@@ -73,20 +72,19 @@ function parse(body: Uint8Array, refuse: (reason: string) => ServiceError): JWKS
   try {
     return parseJwks(value);
   } catch (error) {
-    // The message already ends with a full stop.
     throw refuse((error as Error).message.replace(/\.$/, ""));
   }
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** The deadline is short, because a user or a program is waiting. */
+/** Short, because a user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
-/** Somebody else chose the address (S77, S78). The engine's other arguments are meant for its own `fetch`. */
+/** The client chose the address (S77, S78). The engine's other arguments are only for its own `fetch`. */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a local installation, key sets may be at plain http URLs and at any port.
+  // On a local installation, plain http and any port are allowed.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,
@@ -105,7 +103,6 @@ export const fetchForEngine: typeof fetch = async (input, init) => {
   }
   const { status, headers, body } = result;
   const hasBody = ![204, 205, 304].includes(status);
-  // The body is already decompressed.
   const { "content-encoding": _encoding, "content-length": _length, ...rest } = headers;
   return new Response(hasBody ? Buffer.from(body) : null, { status, headers: rest });
 };

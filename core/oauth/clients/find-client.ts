@@ -6,14 +6,14 @@ import { isDocumentAddress } from "../documents/document-address.ts";
 import { findDocumentClient } from "../documents/find-document-client.ts";
 import { clientOfApp } from "./client-of-app.ts";
 
-/** Without notifications, nothing is cached, so that a deleted secret never stays valid (S52). */
+/** Caches nothing while notifications cannot arrive, so that a deleted secret never stays valid (S52). */
 
 const CACHE_SIZE = 1_000;
-// Entries are trusted only this long, because a connection that died silently looks like an idle one.
+// An entry is trusted only this long: a connection that died silently looks idle.
 const TRUST_MS = 30_000;
 type Cache = {
   clients: Map<string, { metadata: AllClientMetadata; readAt: number }>;
-  /** Counts notifications. A record that was read before one arrived may be older than the change. */
+  /** The number of notifications. A record that was read before the last one may be outdated. */
   notified: number;
   isWatched: boolean;
 };
@@ -35,7 +35,7 @@ function watch(): void {
   });
 }
 
-/** Call this after a change, because the notification may arrive only after the current request. */
+/** Call this after a change: its notification may arrive only after the current request. */
 export function forgetClient(clientId: string): void {
   const kept = cache();
   kept.notified += 1;
@@ -50,7 +50,7 @@ export async function findClientMetadata(clientId: string): Promise<AllClientMet
 
   const [readAt, { notified }] = [Date.now(), kept];
   const metadata = clientId.includes("\0") ? undefined : await loadClient(clientId);
-  // Unknown IDs are not cached, because anyone can invent them.
+  // Unknown IDs are not cached, because anybody can invent any number.
   if (metadata && isListening() && kept.notified === notified) {
     if (kept.clients.size >= CACHE_SIZE) kept.clients.clear();
     kept.clients.set(clientId, { metadata, readAt });

@@ -18,7 +18,6 @@ import { authorize, type Prepared, prepare, redemption, signIn } from "../testin
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { KEYS_BACKOFF_MS } from "./fetch-client-keys.ts";
 
-/** RFC 7523, `private_key_jwt`. */
 const world = await startWorld();
 provideSettings({ ORIGIN: world.origin, OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
 afterAll(() => world.stop());
@@ -52,7 +51,7 @@ const config = (at: Prepared, pair: ClientKeyPair) =>
   );
 
 describe("RFC 7523 as openid-client 6 does it", () => {
-  test.each(["RS256", "PS256", "ES256", "Ed25519"])("%s: pushes, redeems, refreshes, introspects and revokes", async (alg) => {
+  test.each(["RS256", "PS256", "ES256", "Ed25519"])("%s pushes, redeems, refreshes, introspects and revokes", async (alg) => {
     const { pair, ...at } = await withKeys(alg);
     const site = await config(at, pair);
     expect(site.serverMetadata().token_endpoint_auth_signing_alg_values_supported).toContain(alg);
@@ -72,13 +71,13 @@ describe("RFC 7523 as openid-client 6 does it", () => {
     expect(await client.tokenIntrospection(site, refreshed.access_token)).toEqual({ active: false });
   });
 
-  test("starts a device's sign-in (RFC 8628 §3.1)", async () => {
+  test("starts a device sign-in (RFC 8628 §3.1)", async () => {
     const { pair, ...at } = await withKeys();
     const started = await client.initiateDeviceAuthorization(await config(at, pair), { scope: "openid" });
     expect(started.user_code).toMatch(/^\w{4}-\w{4}$/);
   });
 
-  test("discovery names the method and its algorithms wherever clients authenticate (RFC 8414 §2)", async () => {
+  test("discovery names the method for every endpoint that authenticates clients (RFC 8414 §2)", async () => {
     const metadata = (await world.discover()) as Record<string, unknown>;
     for (const endpoint of ["token", "introspection", "revocation"]) {
       expect(metadata[`${endpoint}_endpoint_auth_methods_supported`]).toContain("private_key_jwt");
@@ -94,7 +93,7 @@ describe("RFC 7523 as openid-client 6 does it", () => {
 });
 
 describe("RFC 7523 §3 the audience", () => {
-  test("is the issuer, the token endpoint or the endpoint itself, or several of them (openid-client 5)", async () => {
+  test("may be the issuer, the token endpoint, the called endpoint, or a list of these", async () => {
     const { pair, app } = await withKeys();
     const ours = [world.origin, world.origin + TOKEN];
     for (const aud of [...ours, ours]) expect(await outcome(await pair.assertion(app.clientId, aud))).toBe(PASSED);
@@ -102,7 +101,7 @@ describe("RFC 7523 §3 the audience", () => {
     expect((await world.post("/oauth/revoke", { token: "x", ...atRevocation })).status).toBe(200);
   });
 
-  test("names no other server, which could replay the assertion to this service", async () => {
+  test("must not name another server, which could replay the assertion", async () => {
     const { pair, app } = await withKeys();
     const foreign = [
       "https://evil.example",
@@ -139,7 +138,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     expect(await outcome(await pair.assertion(app.clientId, world.origin, claims, header))).toBe(REFUSED);
   });
 
-  test("signed with another key, with a shared secret, or not at all", async () => {
+  test("signed with another key or a shared secret, or unsigned", async () => {
     const { pair, app } = await withKeys();
     const other = await clientKeyPair();
     expect(await outcome(await other.assertion(app.clientId, world.origin, {}, { kid: pair.kid }))).toBe(REFUSED);
@@ -151,7 +150,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     }
   });
 
-  test.each(["payload", "header"])("with a deeply nested value in its %s, also if the signature is right (S51)", async (part) => {
+  test.each(["payload", "header"])("with a deeply nested value in its %s, even with a correct signature (S51)", async (part) => {
     const { pair, app } = await withKeys();
     const claims = { iss: app.clientId, sub: app.clientId, aud: world.origin, jti: newId(), exp: now() + 60 };
     const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
@@ -163,7 +162,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     expect(await outcome({ client_assertion_type: ASSERTION_TYPE, client_assertion })).toBe(REFUSED);
   });
 
-  test("from a client without keys, and from an unknown client, with the same text (S41)", async () => {
+  test("from a client without keys or an unknown client, with the same text (S41)", async () => {
     const [{ pair }, secretive] = [await withKeys(), await prepare(world, { isConfidential: true })];
     const bodies = await Promise.all(
       [secretive.app.clientId, "nobody"].map(async (id) => {
@@ -175,7 +174,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     expect(bodies[0]?.[0]).toBe(401);
   });
 
-  test("S39 an app with keys must authenticate", async () => {
+  test("S39 a request without an assertion fails for an app with keys", async () => {
     const { pair: _pair, ...at } = await withKeys();
     for (const path of [TOKEN, "/oauth/introspect", "/oauth/revoke", "/oauth/device", "/oauth/par"]) {
       expect(await outcome({ client_id: at.app.clientId }, {}, path)).toBe(REFUSED);
@@ -185,7 +184,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
     expect(byCode.status).toBe(401);
   });
 
-  test("an assertion of a megabyte fails with 413, and NUL in the form with 400 (S51)", async () => {
+  test("an assertion of a megabyte fails with 413 (S51)", async () => {
     const form = { client_assertion_type: ASSERTION_TYPE, client_assertion: "x".repeat(1024 * 1024) };
     expect((await world.post(TOKEN, form)).status).toBe(413);
     expect((await world.post(TOKEN, "client_assertion=a%00b")).status).toBe(400);
@@ -193,7 +192,7 @@ describe("S73 an invalid assertion fails with 401 invalid_client:", () => {
 });
 
 describe("RFC 7523 §3 an assertion works once", () => {
-  test("of twenty uses at the same moment one passes, at any endpoints", async () => {
+  test("if it is used twenty times at the same moment", async () => {
     const { pair, app } = await withKeys();
     const assertion = await pair.assertion(app.clientId, world.origin);
     const paths = Array.from({ length: 20 }, (_, n) => (n % 2 ? TOKEN : "/oauth/revoke"));
@@ -201,7 +200,7 @@ describe("RFC 7523 §3 an assertion works once", () => {
     expect(statuses.filter((status) => status !== 401)).toHaveLength(1);
   });
 
-  test("two clients may use the same jti", async () => {
+  test("for each of two clients that use the same jti", async () => {
     const [one, two] = [await withKeys(), await withKeys()];
     for (const { pair, app } of [one, two]) {
       expect(await outcome(await pair.assertion(app.clientId, world.origin, { jti: "1" }))).toBe(PASSED);
@@ -218,7 +217,7 @@ describe("S40 two authentication methods at once", () => {
     expect(await outcome({ ...(await assertion()), client_secret: "x" })).toBe("400 invalid_request");
   });
 
-  test("a client_id beside the assertion must name the same client, and the type of assertion must be sent", async () => {
+  test("a client_id beside the assertion must name the same client", async () => {
     const [{ pair, app }, other] = [await withKeys(), await prepare(world)];
     const assertion = await pair.assertion(app.clientId, world.origin);
     expect(await outcome({ ...assertion, client_id: other.app.clientId })).toBe("400 invalid_request");
@@ -228,7 +227,7 @@ describe("S40 two authentication methods at once", () => {
   });
 });
 
-test("S56 invalid assertions count for the client that they name, and limit no other client", async () => {
+test("S56 invalid assertions count only for the client that they name", async () => {
   world.sendFrom("192.0.2.88");
   const [{ pair, app }, other] = [await withKeys(), await withKeys()];
   const wrong = async () => outcome(await pair.assertion(app.clientId, "https://evil.example"));
@@ -239,7 +238,7 @@ test("S56 invalid assertions count for the client that they name, and limit no o
 });
 
 describe("S52 a change between keys and secrets takes effect at once", () => {
-  test("keys end the secret; removing them makes the app public", async () => {
+  test("new keys end the secret, and removing the keys makes the app public", async () => {
     const at = await signIn(world, { isConfidential: true, isRefreshAllowed: true });
     const pair = await clientKeyPair();
     const bySecret = () => outcome({}, { authorization: world.basic(at.app.clientId, at.app.secret ?? "") });
@@ -292,7 +291,7 @@ describe("a jwks_uri", () => {
     });
   }
 
-  test("is read when it is needed, and again for a key that was added since", async () => {
+  test("is fetched when it is needed, and again for an unknown key", async () => {
     const [first, second] = [await clientKeyPair(), await clientKeyPair("RS256")];
     const { app } = await withAddress(first);
     expect(await outcome(await first.assertion(app.clientId, world.origin))).toBe(PASSED);
@@ -305,7 +304,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("from which a key was removed: that key is refused, however long its server allows caching", async () => {
+  test("no longer makes a removed key valid, even if its server allows caching", async () => {
     headers = { "Cache-Control": "max-age=31536000" };
     const [stolen, next] = [await clientKeyPair(), await clientKeyPair()];
     const { app } = await withAddress(stolen, next);
@@ -322,7 +321,7 @@ describe("a jwks_uri", () => {
     ["an error", 404, "{}"],
     ["an error with the keys in it", 500, "as it was"],
     ["a body that is not a key set", 200, '{"keys":7}'],
-  ])("S73 that answers with %s has no valid keys until it returns them again", async (_what, answered, page) => {
+  ])("S73 that answers with %s makes no key valid", async (_what, answered, page) => {
     const stolen = await clientKeyPair();
     const { app } = await withAddress(stolen);
     expect(await outcome(await stolen.assertion(app.clientId, world.origin))).toBe(PASSED);
@@ -336,7 +335,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("S80 that fails is not fetched again for a moment, and its client is refused only for that time, whatever the error page's cache headers", async () => {
+  test("S80 that fails is fetched again after a short pause, even if the error page allows caching", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     status = 404;
@@ -352,7 +351,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("that no longer serves a valid key set causes a 401, never a server error", async () => {
+  test("without a valid key set causes a 401 response", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     for (const broken of ["", "no JSON", "[]", '{"keys":[{"kty":"oct","k":"AA"}]}', '{"keys":7}']) {
@@ -371,7 +370,7 @@ describe("a jwks_uri", () => {
     await aDayLater(async () => expect(await answer()).toBe(REFUSED));
   });
 
-  test("S137 is used without the keys that are slow to verify with", async () => {
+  test("S137 is used without keys that are slow to verify with", async () => {
     const [quick, slow] = [await clientKeyPair("RS256"), await clientKeyPair("RS256", 4_104)];
     const { app } = await withAddress(quick);
     body = JSON.stringify({ keys: [slow.jwk, quick.jwk] });
@@ -379,7 +378,7 @@ describe("a jwks_uri", () => {
     expect(await outcome(await quick.assertion(app.clientId, world.origin))).toBe(PASSED);
   });
 
-  test("S77 on the service's own network is never fetched, unless the operator allows it", async () => {
+  test("S77 on the service's own network is fetched only if the operator allows it", async () => {
     const pair = await clientKeyPair();
     const { app } = await withAddress(pair);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
@@ -390,7 +389,7 @@ describe("a jwks_uri", () => {
   });
 });
 
-test("S143 a limited number of assertions is remembered for all apps of one account", async () => {
+test("S143 a limited number of assertions is remembered for all apps of an account together", async () => {
   const { pair, app, person } = await withKeys();
   const [key, { limit }] = rememberedCounter(person.id);
   const data = { count: limit - 1, resetAt: new Date(Date.now() + 60_000) };
@@ -407,7 +406,7 @@ test("only a hash of an assertion is stored (S55)", async () => {
   expect(JSON.stringify(rows)).not.toContain("a jti to look for");
 });
 
-test("RFC 9126 §2 a pushed request contains the assertion, which is not stored", async () => {
+test("RFC 9126 §2 a pushed request is stored without its assertion", async () => {
   const { pair, ...at } = await withKeys();
   const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, PKCE)).searchParams);
   const response = await world.post("/oauth/par", {

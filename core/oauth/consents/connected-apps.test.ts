@@ -10,14 +10,13 @@ import { listConsents } from "./list-consents.ts";
 import { revokeConsent } from "./revoke-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** See S114. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
 const SCOPE = { scope: "openid profile read-repos offline_access" };
 const uniqueName = () => `org-${newId()}`;
 
-test("S114 an app is listed with its scopes and organizations, only for the user who allowed it", async () => {
+test("S114 an app is listed only for the user who allowed it", async () => {
   const at = await prepare(world, { name: "Paper Lantern" });
   const orgId = await world.organization(uniqueName(), { [at.person.id]: "write" });
   await (await openQuestion(at, SCOPE)).allow({ orgIds: [orgId], scopes: ["openid", "profile"] });
@@ -39,7 +38,7 @@ test("S114 an app is listed with its scopes and organizations, only for the user
   expect((await listConsents(other.person.id)).items).toEqual([]);
 });
 
-test("an organization that the person has left is no longer named", async () => {
+test("an organization that the user has left is no longer listed", async () => {
   const at = await prepare(world);
   const orgId = await world.organization(uniqueName(), { [at.person.id]: "read" });
   await (await openQuestion(at, SCOPE)).allow({ orgIds: [orgId] });
@@ -47,7 +46,7 @@ test("an organization that the person has left is no longer named", async () => 
   expect((await listConsents(at.person.id)).items[0]?.organizations).toEqual([]);
 });
 
-test("S138 the list is paged, and any page number is accepted", async () => {
+test("S138 the list is paged and accepts any page number", async () => {
   const at = await prepare(world);
   for (let count = 0; count < 3; count++) {
     await (await openQuestion({ ...at, app: await world.app(at.person) }, SCOPE)).allow();
@@ -63,7 +62,7 @@ test("S138 the list is paged, and any page number is accepted", async () => {
   for (const page of [Number.NaN, -1, 1e308]) expect((await listConsents(at.person.id, { page })).total).toBe(3);
 });
 
-test("S143 a user keeps 1,000 consents: then the oldest revoked ones are deleted; without revoked ones, no further app can be allowed", async () => {
+test("S143 above 1,000 consents of a user, the oldest revoked ones are deleted", async () => {
   const at = await prepare(world);
   await pool().query(
     `INSERT INTO oauth_consent (id, user_id, client_id, client_fingerprint, revoked_at)
@@ -81,7 +80,7 @@ test("S143 a user keeps 1,000 consents: then the oldest revoked ones are deleted
   expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(1_000);
 });
 
-test("S114 S116 revoking ends the tokens at once, is in the audit log, and leaves other apps alone", async () => {
+test("S114 S116 a revoked consent ends the app's tokens at once", async () => {
   const one = await signIn(world, { isConfidential: true }, SCOPE);
   const app = await world.app(one.person, { isConfidential: true });
   const two = { ...one, app, ...(await world.signInWith(app, one.session, one.browser, SCOPE)) };
@@ -98,7 +97,7 @@ test("S114 S116 revoking ends the tokens at once, is in the audit log, and leave
   });
 });
 
-test("S114 revoking waits for an answer that is just being stored and could restore the consent", async () => {
+test("S114 revoking waits for an answer that is being stored", async () => {
   const { person, session, app } = await signIn(world, {}, SCOPE);
   const { consentId = "" } = (await listConsents(person.id)).items[0] ?? {};
   const [locked, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

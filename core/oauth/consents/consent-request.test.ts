@@ -9,11 +9,10 @@ import { openQuestion } from "../testing/authorization.ts";
 import { prepare } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 
-/** See S26–S28. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
-test("S26 the request names the app and its owner, the destination, the scopes and the duration", async () => {
+test("S26 the request names the app, its owner, the destination, the scopes and the duration", async () => {
   const at = await prepare(world, {
     scopes: [...scopes],
     redirectUris: ["https://lantern.example.test:8443/cb?x=1"],
@@ -54,7 +53,7 @@ test("S26 the request names the app and its owner, the destination, the scopes a
   expect(request.organizations).toMatchObject([{ id: orgId, role: "contributor", isAskedFor: true, isTicked: true }]);
 });
 
-test("S26 an app of an organization is shown as the organization's", async () => {
+test("S26 an organization's app is shown with this organization as its owner", async () => {
   const at = await prepare(world);
   const orgId = await world.organization("lantern-works", { [at.person.id]: "admin" });
   const made = await createApp(
@@ -68,7 +67,7 @@ test("S26 an app of an organization is shown as the organization's", async () =>
 });
 
 test.each(["com.example.lantern:/cb", "com.example.lantern://my-bank.example/cb"])(
-  "S26 a private-use scheme is shown as what it is, and nothing in it as a host: %s",
+  "S26 a private-use scheme is shown whole, and nothing in it as a host: %s",
   async (redirect_uri) => {
     const at = await prepare(world, { redirectUris: [redirect_uri] });
     const { request } = await openQuestion(at, { redirect_uri });
@@ -81,13 +80,13 @@ test.each([
   ["http://[::1]/cb", "http://[::1]:49152/cb", "[::1]:49152"],
   ["https://localhost:8443/cb", "https://localhost:8443/cb", "localhost:8443"],
   ["https://app.localhost/cb", "https://app.localhost/cb", "app.localhost"],
-])("S27 an answer that stays within the device carries a warning: %s", async (registered, redirect_uri, redirectTarget) => {
+])("S27 an answer that stays on the device carries a warning: %s", async (registered, redirect_uri, redirectTarget) => {
   const at = await prepare(world, { redirectUris: [registered, "https://app.example.test/callback"] });
   expect((await openQuestion(at, { redirect_uri })).request).toMatchObject({ isOnDevice: true, redirectTarget });
   expect((await openQuestion(at)).request).toMatchObject({ isOnDevice: false });
 });
 
-test("S28 a shown name has no control or direction characters, is limited in length, and is not the service's own", async () => {
+test("S28 a shown name is cleaned and shortened", async () => {
   const { person } = await prepare(world);
   const named = (name: string) =>
     createApp(
@@ -103,12 +102,12 @@ test("S28 a shown name has no control or direction characters, is limited in len
   }
 });
 
-test("S28 markup in a name stays as it is, and the page shows it as text", async () => {
+test("S28 markup in a name is shown as text", async () => {
   const at = await prepare(world, { name: '<b>Lantern</b> & "co"' });
   expect((await openQuestion(at)).request.app.name).toBe('<b>Lantern</b> & "co"');
 });
 
-test("S22 S31 only organizations of which the user is a member are ever shown", async () => {
+test("S22 S31 only the user's organizations are shown", async () => {
   const at = await prepare(world);
   const stranger = await world.user(`x-${newId()}`);
   const theirs = await world.organization(`o-${newId()}`, { [stranger.id]: "admin" });

@@ -18,7 +18,7 @@ export type ConsentRequest = {
   app: RequestingApp;
   scopes: RequestedScope[];
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** Those of `orgIds` come first. Within both groups, ticked ones come first, and those that refuse the app last. */
+  /** Order: those of `orgIds`, then others. Within each group, ticked ones come first, and those that refuse the app last. */
   organizations: RequestedOrganization[];
   /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
@@ -44,16 +44,14 @@ export type RequestingApp = {
   name: string;
   logoId: string | null;
   owner: { handle: string; name: string } | null;
-  /** Unless the app is verified, nobody has checked this address. */
+  /** Nobody has checked this address, unless the app is verified. */
   homepageUrl: string | null;
   homepageHost: string | null;
   termsUrl: string | null;
   policyUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** The app registered itself (RFC 7591), so nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** The host of the client ID, if that is the URL of a metadata document (S26). */
   documentHost: string | null;
 };
 
@@ -76,9 +74,7 @@ export type RequestedOrganization = {
   avatarId: string | null;
   role: OrganizationRole;
   refusal: AppRefusal | null;
-  /** Whether the user has asked the administrators to approve the app. */
   isApprovalRequested: boolean;
-  /** Whether `orgIds` names it. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;
@@ -101,7 +97,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // An answer from before the app's change does not count.
+  // An answer from before a change of the app does not count.
   const earlier = isChanged ? undefined : previous;
   const asksEverything = String(params.prompt ?? "")
     .split(" ")
@@ -128,7 +124,6 @@ export async function readConsentRequest(params: Interaction["params"], session:
     isRedirectToOtherHost: app.documentHost !== null && isOtherHost(redirectUri, app.documentHost),
     isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
-    // A device gets a refresh token without asking for one.
     isOffline:
       asked.includes(OFFLINE_ACCESS) ||
       app.isRefreshAllowed ||
@@ -140,7 +135,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
   };
 }
 
-/** Shows only the host, because the app chooses the rest of the URI, and users could mistake that for a host. */
+/** Shows only the host. The app chooses the rest of the URI, which users could mistake for a host. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";

@@ -12,7 +12,6 @@ import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { denyConsent } from "./grant-consent.ts";
 import { lockConsents } from "./store-answer.ts";
 
-/** See S18, docs/decisions/006. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -20,7 +19,7 @@ beforeEach(async () => {
   at = await prepare(world, { isConfidential: true });
 });
 
-test("S18 a denial leads to access_denied at the redirect URI, with state and iss and nothing else", async () => {
+test("S18 a denial leads to access_denied at the redirect URI, with state and iss", async () => {
   const question = await openQuestion(at);
   const refused = await resume(at, await denyConsent(question.at, at.session, noOrigin));
   expect(refused.status).toBe(303);
@@ -33,7 +32,7 @@ test("S18 a denial leads to access_denied at the redirect URI, with state and is
   });
 });
 
-test("S18 a denial is not stored, and revokes nothing", async () => {
+test("S18 a denial is not remembered, and revokes nothing", async () => {
   const { tokens } = await world.signInWith(at.app, at.session, at.browser);
   const question = await openQuestion(at, { scope: "openid email" });
   await resume(at, await denyConsent(question.at, at.session, noOrigin));
@@ -49,11 +48,11 @@ test("S18 a user who is not signed in can deny", async () => {
   const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
   const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
-  // S144: entries cannot be deleted, so an action that anybody can repeat writes none.
+  // S144: anybody could repeat this action, so it writes no entry.
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 
-test("S144 a denial takes effect however many entries were written, and cannot fill the log", async () => {
+test("S144 a denial above the limit of entries takes effect without an entry", async () => {
   await fillAuditHour(at.person.id);
   const denied = async () => {
     const question = await openQuestion(at);
@@ -67,7 +66,7 @@ test("S144 a denial takes effect however many entries were written, and cannot f
   expect(await denied()).toBe(ENTRIES_ABOUT_IN_APP);
 });
 
-test("S25 a denial counts once, from the browser and the account that were asked", async () => {
+test("S25 a question can be denied once, by the account that was asked", async () => {
   const question = await openQuestion(at);
   const other = await world.signIn(world.browser(), await world.user(`b-${newId()}`));
   await expect(denyConsent(question.at, other, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
@@ -80,7 +79,7 @@ test("S25 a denial counts once, from the browser and the account that were asked
   expect(events).toMatchObject([{ actorId: at.person.id }]);
 });
 
-test("S25 if a question is denied several times in parallel, one denial counts, and one entry is recorded", async () => {
+test("S25 parallel denials of one question write one entry", async () => {
   const question = await openQuestion(at);
   const refusals = await Promise.allSettled(Array.from({ length: 20 }, () => denyConsent(question.at, at.session, noOrigin)));
   const refused = refusals.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
@@ -89,7 +88,7 @@ test("S25 if a question is denied several times in parallel, one denial counts, 
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(1);
 });
 
-test("S25 if a denial comes first, an approval at the same moment stores nothing", async () => {
+test("S25 an approval after a denial at the same moment stores nothing", async () => {
   const question = await openQuestion(at);
   const consents = { userId: at.person.id, clientId: at.app.clientId };
   const lock = `SELECT pg_advisory_xact_lock(hashtextextended('consent ${consents.userId} ${consents.clientId}', 0))`;

@@ -52,7 +52,7 @@ export async function isConsentEnough(
   return missing.length === 0 || !(await mayGrantAny(consent, missing));
 }
 
-/** Users are never asked about organizations of which they are not members (S22), or which do not allow the app. */
+/** Users are asked only about organizations of which they are members (S22) and which allow the app. */
 async function mayGrantAny({ userId, clientId }: Consent, orgIds: string[]): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "consent-member",

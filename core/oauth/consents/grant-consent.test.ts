@@ -8,7 +8,6 @@ import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
 import { grantConsent } from "./grant-consent.ts";
 
-/** See S25, S30–S33. */
 let at: Prepared;
 const world = await startWorld();
 afterAll(() => world.stop());
@@ -30,7 +29,7 @@ const answerTo = ({ request }: OpenQuestion) => ({
 });
 
 describe("S25 who may answer a question", () => {
-  test("S25 an answer that is sent twice is refused, before and after the browser has continued", async () => {
+  test("S25 a second answer is refused", async () => {
     const question = await openQuestion(at);
     const url = await question.allow();
     await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
@@ -40,7 +39,7 @@ describe("S25 who may answer a question", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(1);
   });
 
-  test("S25 a double click counts once: one consent, one code, and the user can continue", async () => {
+  test("S25 a double click yields one consent and one code", async () => {
     const question = await openQuestion(at);
     const pressed = await Promise.allSettled([question.allow(), question.allow(), question.allow()]);
     const taken = pressed.filter((each) => each.status === "fulfilled").map(({ value }) => value);
@@ -52,7 +51,7 @@ describe("S25 who may answer a question", () => {
     expect(await db().oAuthArtifact.count({ where: { model: "AuthorizationCode", clientId: at.app.clientId } })).toBe(1);
   });
 
-  test("S25 an answer from another browser, with the right URL but without its cookie, is refused", async () => {
+  test("S25 an answer from another browser is refused", async () => {
     const question = await openQuestion(at);
     const other = world.browser();
     const session = await world.signIn(other, at.person);
@@ -65,7 +64,7 @@ describe("S25 who may answer a question", () => {
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S25 the cookie of one question does not answer another", async () => {
+  test("S25 the cookie of one question cannot answer another question", async () => {
     const first = await openQuestion(at);
     const second = await openQuestion(at, { scope: ALL });
     const mixed = { uid: second.at.uid, cookie: first.at.cookie };
@@ -76,7 +75,7 @@ describe("S25 who may answer a question", () => {
     }
   });
 
-  test("S25 a question to one account cannot be answered for either account once another has signed in", async () => {
+  test("S25 a question to one account ends when another account signs in", async () => {
     const question = await openQuestion(at);
     const other = await world.user(`b-${newId()}`);
     const session = await world.signIn(at.browser, other);
@@ -116,7 +115,7 @@ describe("S30 an unticked scope", () => {
     expect(claims).not.toHaveProperty("email");
   });
 
-  test("S30 is remembered: not asked again, and still not granted", async () => {
+  test("S30 is remembered as declined", async () => {
     await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
     expect(await theConsent()).toMatchObject({ scopes: ["openid", "profile", "read-repos"], declinedScopes: ["email"] });
     expect(await ask(at, { scope: ALL })).toMatchObject(passes);
@@ -129,7 +128,7 @@ describe("S30 an unticked scope", () => {
     expect(tokens.scope).toBe("openid profile");
   });
 
-  test("S30 can be ticked later, when the app asks for the page", async () => {
+  test("S30 can be ticked later, when the app requests the page", async () => {
     await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
     const { tokens } = await world.signInWith(
       at.app,
@@ -142,7 +141,7 @@ describe("S30 an unticked scope", () => {
     expect(await theConsent()).toMatchObject({ scopes: ["openid", "profile", "email"], declinedScopes: ["read-repos"] });
   });
 
-  test("S30 if it was granted before, is removed from issued tokens", async () => {
+  test("S30 that was granted before is removed from issued tokens", async () => {
     const parameters = { scope: "openid profile email" };
     const first = await signIn(world, { isRefreshAllowed: true }, parameters);
     const second = await world.signInWith(
@@ -157,7 +156,7 @@ describe("S30 an unticked scope", () => {
     expect((await world.userinfo(second.tokens.access_token)).status).toBe(200);
   });
 
-  test("S30 leads to access_denied for the app if all scopes are unticked", async () => {
+  test("S30 leads to access_denied if all scopes are unticked", async () => {
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...pkce, scope: "email" }), at.session, {
       scopes: [],
     });
@@ -168,7 +167,7 @@ describe("S30 an unticked scope", () => {
 const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
 
 describe("an app that asks for more later", () => {
-  test("is asked about the new scope only, and keeps its earlier scopes", async () => {
+  test("is asked about only the new scope, and keeps its earlier scopes", async () => {
     const before = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" });
     const question = await openQuestion(at, { scope: ALL });
     expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["email", "read-repos"]);
@@ -178,13 +177,13 @@ describe("an app that asks for more later", () => {
     expect((await world.userinfo(before.tokens.access_token)).status).toBe(200);
   });
 
-  test("gets no more than it requests, whatever the consent contains", async () => {
+  test("gets no more scopes than it requests", async () => {
     await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: "openid" });
     expect(tokens.scope).toBe("openid");
   });
 
-  test("is asked about lasting access too, once, and then gets a refresh token", async () => {
+  test("is asked once about lasting access, and then gets a refresh token", async () => {
     await world.signInWith(at.app, at.session, at.browser);
     const lasting = { scope: "openid profile offline_access" };
     const question = await openQuestion(at, lasting);
@@ -210,24 +209,24 @@ describe("S31 S32 organizations", () => {
     return claims.orgs.map(({ sub }) => sub);
   };
 
-  test("S31 are not granted unless they are ticked, even if they were requested", async () => {
+  test("S31 that were requested are granted only if they are ticked", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
     expect(await orgsOf(tokens.access_token)).toEqual([]);
   });
 
-  test("S31 are granted if they are ticked, requested or not", async () => {
+  test("S31 that are ticked are granted even if they were not requested", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [second] });
     expect(await orgsOf(tokens.access_token)).toEqual([second]);
   });
 
-  test("S31 are granted by the memberships at the time of the answer, not by those on the page", async () => {
+  test("S31 are granted by the memberships at the time of the answer", async () => {
     const question = await openQuestion(at, { orgIds: mine });
     await db().membership.deleteMany({ where: { orgId: mine } });
     await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S49 are not stored for a membership that ends at the moment of the answer, so a new membership does not revive it", async () => {
+  test("S49 are not granted if the membership ends at the moment of the answer", async () => {
     const question = await openQuestion(at, { orgIds: mine });
     const [allowed] = await queueForLock(`DELETE FROM membership WHERE org_id = '${mine}'`, [
       () => question.allow({ orgIds: [mine, second] }),
@@ -236,7 +235,7 @@ describe("S31 S32 organizations", () => {
     expect(await theConsent()).toMatchObject({ orgIds: [second] });
   });
 
-  test("S112 are not stored for a user who is disabled at the moment of the answer", async () => {
+  test("S112 are not granted if the user is disabled at the moment of the answer", async () => {
     const question = await openQuestion(at, { orgIds: mine });
     const [allowed] = await queueForLock(`UPDATE "user" SET disabled_at = now() WHERE id = '${at.person.id}'`, [
       () => question.allow({ orgIds: [mine] }),
@@ -245,7 +244,7 @@ describe("S31 S32 organizations", () => {
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S31 leave the token when the membership ends; a new membership adds none", async () => {
+  test("S31 leave the token when the membership ends", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine] });
     const third = await world.organization(`o-${newId()}`, { [at.person.id]: "admin" });
     expect(await orgsOf(tokens.access_token)).toEqual([mine]);
@@ -254,7 +253,7 @@ describe("S31 S32 organizations", () => {
     expect(third).toBeTruthy();
   });
 
-  test("S32 that are all granted, now and later, are stored differently from organizations that are all ticked one by one", async () => {
+  test('S32 that are ticked one by one are stored differently from "all, now and later"', async () => {
     const each = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     expect(await theConsent()).toMatchObject({ isAllOrgs: false, orgIds: expect.arrayContaining([mine, second]) });
     const all = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { isAllOrgs: true });
@@ -265,7 +264,7 @@ describe("S31 S32 organizations", () => {
     expect(await ask(at, { orgIds: third })).toMatchObject(passes);
   });
 
-  test("S32 that are ticked one by one end sign-ins with all organizations, even if every organization is ticked", async () => {
+  test('S32 that are ticked one by one end sign-ins with "all organizations"', async () => {
     const all = await world.signInWith(at.app, at.session, at.browser, {}, { isAllOrgs: true });
     const each = { isAllOrgs: false, orgIds: [mine, second] };
     const some = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, each);
@@ -273,7 +272,7 @@ describe("S31 S32 organizations", () => {
     expect((await orgsOf(some.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
   });
 
-  test("that are unticked end the tokens that contain them, and no other tokens", async () => {
+  test("that are unticked end only the tokens that contain them", async () => {
     const both = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
     const one = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine] });
     const more = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine, second] });
@@ -282,7 +281,7 @@ describe("S31 S32 organizations", () => {
     expect((await orgsOf(more.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
   });
 
-  test("that were requested and unticked are not asked about again until the app requests the page", async () => {
+  test("that were requested and unticked are asked about again only when the app requests the page", async () => {
     await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
     expect(await ask(at, { orgIds: mine })).toMatchObject(passes);
     expect(await ask(at, { orgIds: second })).toMatchObject({ isQuestion: true });
@@ -304,14 +303,14 @@ describe("S33 an answer to something that was not asked", () => {
     ["an organization that does not exist", { orgIds: ["0123456789abcdef01234567"] }],
     ["an invalid id", { orgIds: ["1' OR '1'='1"] }],
     ["NUL for an organization", { orgIds: ["\0"] }],
-  ])("S33 with %s is refused, and nothing of it is stored", async (_, answer) => {
+  ])("S33 with %s is refused, and stores nothing", async (_, answer) => {
     const question = await openQuestion(at);
     await expect(question.allow(answer)).rejects.toMatchObject({ code: "invalid_request" });
     expect(await liveConsents()).toEqual([]);
     expect(await resume(at, await question.allow())).toMatchObject(passes);
   });
 
-  test("S33 with an organization that the user is not in is refused in the same words as with a missing organization (S22)", async () => {
+  test("S33 gets the same error for a foreign organization as for a missing one (S22)", async () => {
     const theirs = await world.organization(`o-${newId()}`, { [(await world.user(`x-${newId()}`)).id]: "admin" });
     const question = await openQuestion(at, { orgIds: theirs });
     const refusal = async (id: string) =>
@@ -322,7 +321,7 @@ describe("S33 an answer to something that was not asked", () => {
 });
 
 describe("two browsers of one person at the same moment", () => {
-  test("leave one consent with the items ticked in either, and are both signed in", async () => {
+  test("leave one consent with the items that were ticked in either", async () => {
     const scopes = ["email", "read-repos", "jobs", "webhooks", "write-discussions"] as const;
     at = await prepare(world, { isConfidential: true, scopes: ["openid", ...scopes] });
     const browsers = await Promise.all(
@@ -339,7 +338,7 @@ describe("two browsers of one person at the same moment", () => {
     for (const [index, { here }] of browsers.entries()) expect(await resume(here, urls[index] as string)).toMatchObject(passes);
   });
 
-  test("an answer to a page that is outdated by the other browser still counts", async () => {
+  test("can both answer, although the second page is outdated", async () => {
     const other = { ...at, browser: world.browser() };
     other.session = await world.signIn(other.browser, at.person);
     const [slow, fast] = [await openQuestion(at, { scope: ALL }), await openQuestion(other, { scope: ALL })];
@@ -372,7 +371,7 @@ describe("two browsers of one person at the same moment", () => {
   });
 });
 
-test("S116 the audit log has the granted and the declined scopes", async () => {
+test("S116 the entry has the granted and the declined scopes", async () => {
   await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["email"] });
   const [event] = await db().auditEvent.findMany({ where: { type: "oauth_consent.give", clientId: at.app.clientId } });
   expect(event).toMatchObject({

@@ -34,7 +34,6 @@ export async function grantConsent(
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const provider = await currentProvider();
-  // If another answer was stored first, this answer stores nothing.
   await inTransaction(async (tx) => {
     const choice = await storeAnswer(tx, owner, request, answer, from);
     const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
@@ -66,7 +65,8 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // If another answer was first, `answerInteraction` throws. Without a session, strangers could fill the log (S144).
+  // `answerInteraction` throws after an earlier answer. Without a session no entry is written, because strangers could fill the
+  // log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

@@ -25,7 +25,6 @@ export type ConnectedApp = {
 
 const PAGE_SIZE = 20;
 
-/** The most recently used consents come first (S114). */
 export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
@@ -43,7 +42,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
     findRegisteredResources(consents.flatMap(({ resources }) => resources)),
     findClosed(consents.map(({ id }) => id)),
     db().organization.findMany({
-      // A token reaches only organizations of which the user is still a member.
+      // A token reaches only organizations of which the user is a member.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
       select: { id: true, name: true, fullName: true, avatarId: true },
       orderBy: { name: "asc" },

@@ -2,14 +2,14 @@ import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { GRANT_REDIRECT_URI } from "../artifacts/grant-store.ts";
 import { type Consent, findConsent } from "./find-consent.ts";
 
-/** A derived Grant is not stored here, because an abandoned page must leave nothing behind. `prepareGrant` stores it later. */
+/** An abandoned page must leave nothing behind, so `prepareGrant` stores a derived Grant only later. */
 export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, client, account, result } = ctx.oidc;
   if (!client || !account) return undefined;
   const answered = result?.consent?.grantId;
   if (answered) return provider.Grant.find(answered);
 
-  // Each sign-in gets a new Grant, so that a replayed code ends only the tokens of that sign-in.
+  // Each sign-in gets its own Grant, so that a replayed code ends only the tokens of that sign-in.
   const consent = await findConsent(ctx, account.accountId, client.clientId);
   return consent && grantFromConsent(ctx, consent);
 }
@@ -20,7 +20,7 @@ function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
   return grant;
 }
 
-/** @param redirectUri if the app removes this URI, the Grant ends (S86). A device has none. */
+/** @param redirectUri the Grant ends when the app removes this URI (S86). A device has none. */
 export function fillGrant(
   grant: Grant,
   { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">,
@@ -31,7 +31,7 @@ export function fillGrant(
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }
 
-/** @throws AccessDenied if the consent changed since this request read it */
+/** @throws AccessDenied if the consent was revoked or changed since this request read it */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
   const { grant, session, client, provider } = ctx.oidc;
   if (!grant || !client || grant.jti) return;

@@ -31,7 +31,7 @@ async function allowed(orgs: number, isAllOrgs = false) {
   return { at, orgIds, id, read, narrow };
 }
 
-test("S30 S31 unticked items are revoked and remembered; ticked items stay, and nothing can be added", async () => {
+test("S30 S31 unticked items are revoked and remembered, and nothing can be added", async () => {
   const { orgIds, read, narrow, at } = await allowed(2);
   const [first = "", second = ""] = orgIds;
   const foreign = await world.organization(`org-${newId()}`, {});
@@ -49,7 +49,7 @@ test("S30 S31 unticked items are revoked and remembered; ticked items stay, and 
   expect(events.filter(({ type }) => type === "oauth_consent.revoke_organization")).toMatchObject([{ orgId: second }]);
 });
 
-test("S32 the answer 'all organizations' becomes a list of the ticked organizations, including one that the user joined later", async () => {
+test('S32 unticking one organization turns "all organizations" into a list of the others', async () => {
   const { orgIds, read, narrow, at } = await allowed(1, true);
   const later = await world.organization(`org-${newId()}`, { [at.person.id]: "read" });
   await narrow({ orgIds: [later] });
@@ -58,7 +58,7 @@ test("S32 the answer 'all organizations' becomes a list of the ticked organizati
   expect(await read()).toMatchObject({ isAllOrgs: false, orgIds: [later], declinedOrgIds: orgIds });
 });
 
-test("S30 a sign-in ends at once when the narrowed consent no longer covers it, and not before", async () => {
+test("S30 a sign-in ends when the narrowed consent no longer covers it", async () => {
   const at = await signIn(world, {}, { scope: SCOPES.join(" ") });
   const { id, scopes } = (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
   const keep = (kept: string[]) => narrowConsent(at.session, id, { scopes: kept, orgIds: [], isAllOrgs: false }, noOrigin);
@@ -79,13 +79,13 @@ async function allowedLess(before: string, after: string) {
   return { at, scopesOf };
 }
 
-test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and the user stays signed in", async () => {
+test("S30 S36 after a change of the app, a smaller consent limits earlier tokens", async () => {
   const all = "openid profile manage-repos webhooks offline_access";
   const { at, scopesOf } = await allowedLess(all, "openid profile email webhooks");
   expect(await scopesOf(at.tokens.access_token)).toEqual(["openid", "profile", "webhooks"]);
   const introspected = await asApp(world, at.app, "/oauth/introspect", { token: at.tokens.access_token });
   expect((await introspected.json()).scope).toBe("openid profile webhooks offline_access");
-  // Clients may repeat the scope with which they signed in.
+  // Clients may repeat the scope of their sign-in.
   const { status, body } = await refresh(at, at.tokens.refresh_token, { scope: all });
   expect([status, body.scope]).toEqual([200, "openid profile webhooks offline_access"]);
   expect(body.id_token).toEqual(expect.any(String));
@@ -96,7 +96,7 @@ test("S30 S36 after a change of the app, a smaller consent limits earlier tokens
   expect(await scopesOf(body.access_token)).toBeUndefined();
 });
 
-test("S36 a new consent without openid leaves earlier sign-ins the scopes that every sign-in needs", async () => {
+test("S36 earlier sign-ins keep the required scopes under a new consent without openid", async () => {
   const { at, scopesOf } = await allowedLess("openid profile email read-repos offline_access", "webhooks");
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   const { status, body } = await refresh(at, at.tokens.refresh_token);
@@ -105,7 +105,7 @@ test("S36 a new consent without openid leaves earlier sign-ins the scopes that e
   expect(await (await world.userinfo(body.access_token)).json()).not.toHaveProperty("email");
 });
 
-test("S114 another user's consent looks like one that does not exist", async () => {
+test("S114 another user's consent gets the same response as one that does not exist", async () => {
   const { id } = await allowed(0);
   const other = await prepare(world);
   for (const each of [id, newId(), "x"]) {

@@ -11,7 +11,7 @@ import { lockConsents, recordOrganizationConsents, revokeExcess } from "./store-
 /** Scopes that every sign-in requires always stay. */
 type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
-/** Tokens that exceed the remaining consent end at once (S30). */
+/** Tokens beyond the remaining consent end at once (S30). */
 export async function narrowConsent(session: SiteSession, consentId: string, kept: Kept, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   const where = { id: consentId, userId: session.user.id, revokedAt: null };
@@ -22,7 +22,7 @@ export async function narrowConsent(session: SiteSession, consentId: string, kep
     const consent = await tx.oAuthConsent.findFirst({ where });
     if (!consent) throw notFound("Connected app");
     const memberships = await tx.membership.findMany({ where: { userId: owner.userId }, select: { orgId: true } });
-    // Organizations that the user has left, and offline_access, are not on the page.
+    // The page does not show offline_access and organizations that the user has left.
     const shown = new Set(memberships.map(({ orgId }) => orgId));
     const isScopeKept = (scope: string) =>
       kept.scopes.includes(scope) || !isScope(scope) || requiredScopes.some((required) => required === scope);

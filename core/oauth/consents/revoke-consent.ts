@@ -6,14 +6,13 @@ import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 import { lockConsents, recordOrganizationConsents } from "./store-answer.ts";
 
-/** Every use of a token requires a live consent (S114), so tokens end with the commit. */
+/** Every use of a token requires a live consent (S114), so the app's tokens end with the commit. */
 export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
   await inTransaction(async (tx) => {
     const mine = { id: consentId, userId: session.user.id, revokedAt: null };
     const owner = await tx.oAuthConsent.findFirst({ where: mine, select: { userId: true, clientId: true } });
     if (!owner) throw notFound("Connected app");
-    // A simultaneous answer of the user must not restore the consent.
     await lockConsents(tx, owner);
     const consent = await tx.oAuthConsent.findFirst({ where: mine });
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });
@@ -24,12 +23,13 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 }
 
 /**
- * The artifacts stay until housekeeping deletes them, because a client may have millions (S49).
+ * Housekeeping deletes the artifacts later, because a client may have millions (S49).
  * @returns how many users' consents were revoked
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
   const { count } = await tx.oAuthConsent.updateMany({ where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } });
-  // A trigger ends exchanged Grants. No index leads from a client to its Grants, so others are found by consent (S137).
+  // A trigger ends exchanged Grants. Other Grants are found by their consents, because no index leads from a client to its Grants
+  // (S137).
   await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.client_id = ${clientId} AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   return count;

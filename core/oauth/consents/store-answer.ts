@@ -11,7 +11,7 @@ import type { Consent } from "./find-consent.ts";
 
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
-/** S31, S33. A user has not agreed to an app that changed after the page was shown (S36). */
+/** S31, S33. An answer to a page from before a change of the app does not count (S36). */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
@@ -40,7 +40,7 @@ export async function storeAnswer(
   return data;
 }
 
-/** A membership that ends at this moment must not leave a consent that a new membership would revive (S49). */
+/** Locked, because a membership that ends at this moment must not leave a consent that a new membership would revive (S49). */
 async function lockMemberships(tx: Db, userId: string, orgIds: readonly string[]): Promise<Set<string>> {
   if (orgIds.length === 0) return new Set();
   const rows = await tx.$queryRaw<{ id: string }[]>`
@@ -51,16 +51,14 @@ async function lockMemberships(tx: Db, userId: string, orgIds: readonly string[]
 type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
 export type ConsentAnswer = {
-  /** Required scopes count as ticked. */
   scopes: string[];
   orgIds: string[];
-  /** The choice "All current and future organizations" (S32). */
   isAllOrgs: boolean;
   accountId: string;
   fingerprint: string;
 };
 
-/** All organizations were on the page, but not all scopes, so earlier answers about other scopes stay (docs/decisions/011). */
+/** The page showed all organizations, but not all scopes. So earlier answers about other scopes stay (docs/decisions/011). */
 function mergeAnswer(
   request: ConsentRequest,
   answer: ConsentAnswer,
@@ -73,7 +71,7 @@ function mergeAnswer(
   const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
   const open = request.organizations.filter(({ refusal }) => refusal === null);
   const closed = request.organizations.filter(({ refusal }) => refusal !== null);
-  // The page cannot answer for an organization that does not allow the app at the moment.
+  // The page cannot answer for an organization that does not allow the app.
   const kept = closed.filter(({ id }) => earlier && !earlier.isAllOrgs && earlier.orgIds.includes(id));
   const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
   const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])].filter((id) => memberOf.has(id));
@@ -92,7 +90,6 @@ function mergeAnswer(
 
 type ConsentOwner = Pick<Consent, "userId" | "clientId">;
 
-/** Answers of one user to one client are stored one after the other, so that none is lost. */
 export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
 }
@@ -104,10 +101,9 @@ async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fi
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** Each consent, even a revoked one, keeps the app's metadata document and logo from being deleted (S143). */
+/** S143: each consent, even a revoked one, prevents the deletion of the app's metadata document and logo. */
 const CONSENTS_MAX = 1_000;
 
-/** Replaces the live consent of this user and client. */
 async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
   const [stored] = await tx.$queryRaw<{ isNew: boolean }[]>`
@@ -134,7 +130,7 @@ async function makeRoom(tx: Db, userId: string): Promise<void> {
     );
 }
 
-/** Tokens that were issued lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
+/** Issued tokens lose what the user unticked (S30). A sign-in from before a change of the app stays (S36). */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
@@ -149,7 +145,7 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
-/** An organization's log has only consents that include the organization. */
+/** An organization's log contains only consents that include the organization. */
 export async function recordOrganizationConsents(
   tx: Db,
   { userId, clientId }: ConsentOwner,

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const eventsOf = (type: string) => db().auditEvent.findMany({ where: { type, clientId: at.app.clientId } });
 
-test("an approval gives the device what the person ticked", async () => {
+test("an approval gives the device the ticked scopes", async () => {
   const orgId = await world.organization(`org-${newId()}`, { [at.person.id]: "write" });
   const asked = await startDevice(at, { orgIds: orgId });
   await allowDevice(at.session, asked.user_code, { scopes: ["email"], orgIds: [orgId] });
@@ -39,7 +39,7 @@ test("an approval gives the device what the person ticked", async () => {
   expect(claims).toMatchObject({ sub: at.person.id, email: at.person.email, organizations: [{ sub: orgId }] });
 });
 
-test("S116 an approval and a denial are recorded, with the device", async () => {
+test("S116 an approval and a denial write an entry that names the device", async () => {
   await allowDevice(at.session, started.user_code, {}, { ip: "203.0.113.9", userAgent: "a browser" });
   await denyDevice(at.session, (await startDevice(at)).user_code, noOrigin);
   const device = { ip: "127.0.0.1", userAgent: expect.any(String) };
@@ -49,7 +49,7 @@ test("S116 an approval and a denial are recorded, with the device", async () => 
 });
 
 describe("S65 a code opened by one account", () => {
-  test("is neither approved nor denied by a second one", async () => {
+  test("cannot be approved or denied by another account", async () => {
     const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
     const other = await world.signIn(world.browser(), await world.user(`o-${newId()}`));
     const answer = shownAnswer(request, other);
@@ -58,14 +58,14 @@ describe("S65 a code opened by one account", () => {
     expect((await poll(at, started.device_code)).body.error).toBe("authorization_pending");
   });
 
-  test("is not approved by another user who is signed in when the page is submitted", async () => {
+  test("cannot be approved if another user is signed in when the form arrives", async () => {
     const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
     const answer = { ...shownAnswer(request, at.session), accountId: newId() };
     await expect(approveDevice(at.session, started.user_code, answer, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
   });
 });
 
-test("S33 an answer to something that was not asked is refused, and stores nothing", async () => {
+test("S33 an answer with something that was not requested is refused, and stores nothing", async () => {
   const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
   const shown = shownAnswer(request, at.session);
   for (const answer of [
@@ -110,7 +110,7 @@ describe("one answer counts", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(isApproved ? 1 : 0);
   });
 
-  test("but not after the code has expired", async () => {
+  test("only until the code expires", async () => {
     const request = await openDeviceRequest(at.session, started.user_code, noOrigin);
     await expireDevice(started);
     const answer = shownAnswer(request, at.session);
@@ -119,7 +119,7 @@ describe("one answer counts", () => {
   });
 });
 
-test("S114 revoking the consent ends the device's token, and an approval that was not collected yet", async () => {
+test("S114 revoking the consent ends the device's token, and an approval that the device has not collected", async () => {
   await allowDevice(at.session, started.user_code);
   const { body } = await poll(at, started.device_code);
   const second = await startDevice(at);

@@ -86,7 +86,7 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   });
 }
 
-/** The answer has the form that the engine reads at the next poll. */
+/** The engine reads this form at the next poll. */
 type DeviceAnswer =
   | {
       accountId: string;
@@ -102,7 +102,6 @@ type DeviceAnswer =
 const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
   WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
 
-/** The condition makes only one of two simultaneous answers count. */
 async function answerDeviceCode(
   tx: Db,
   { userCode, userId }: { userCode: string; userId: string },
@@ -120,13 +119,13 @@ export type DeviceRequest = {
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** The device is in another network, so an attacker may have started the request and sent the user the code. */
+  /** The device is in another network: an attacker may have started the request and sent the code to the user. */
   isFromOtherNetwork: boolean;
   consent: ConsentRequest;
 };
 
 /**
- * After this call, only this user can answer the request (S65).
+ * Afterwards only this user can answer the request (S65).
  * @param typedCode case, hyphens and spaces are ignored (S58)
  * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
@@ -144,7 +143,7 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
 }
 
 /**
- * Asks about everything each time, because nothing proves that the device is the user's (RFC 8628 §5.4,
+ * Asks about everything each time, because nothing proves that the device belongs to the user (RFC 8628 §5.4,
  * docs/specification/oauth.md#device-authorization).
  */
 async function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
@@ -159,7 +158,7 @@ function isFromOtherNetwork(device: DeviceInfo, from: RequestOrigin): boolean {
   return there !== undefined && here !== undefined && there !== here;
 }
 
-/** On one machine, a browser may use `127.0.0.1` while a program uses `::1`. */
+/** A browser may use `127.0.0.1` while a program on the same machine uses `::1`. */
 function networkOf(ip: string | null): string | undefined {
   return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
 }

@@ -51,7 +51,7 @@ async function guesses(count: number, next: () => Promise<string>): Promise<Reco
   return outcomes;
 }
 
-test("S59 after ten wrong codes of one account, from any addresses, not even the right code is accepted", async () => {
+test("S59 after ten wrong codes, an account cannot use the right code either", async () => {
   expect(await guesses(100, () => guess(at.session, address()))).toEqual({
     not_found: WRONG_CODES_OF_ACCOUNT.limit,
     rate_limited: 100 - WRONG_CODES_OF_ACCOUNT.limit,
@@ -64,7 +64,7 @@ test("S59 after ten wrong codes of one account, from any addresses, not even the
   });
 });
 
-test("S59 one address has fifty wrong codes, with any accounts", async () => {
+test("S59 one address may enter fifty wrong codes, with any accounts", async () => {
   expect(await guesses(200, () => guess(anybody(), "203.0.113.5"))).toEqual({
     not_found: WRONG_CODES_OF_ADDRESS.limit,
     rate_limited: 200 - WRONG_CODES_OF_ADDRESS.limit,
@@ -72,7 +72,7 @@ test("S59 one address has fifty wrong codes, with any accounts", async () => {
   expect(await guess(anybody(), address())).toBe("not_found");
 });
 
-test("S59 all networks of one /48 together have five hundred, and an attempt beyond that does not count for the account", async () => {
+test("S59 one /48 may enter five hundred wrong codes", async () => {
   let network = 0;
   const next = () => guess(anybody(), `2001:db8:99:${(network++).toString(16)}::1`);
   expect(await next()).toBe("not_found");
@@ -83,10 +83,10 @@ test("S59 all networks of one /48 together have five hundred, and an attempt bey
   expect(await guess(anybody(), "2001:db8:98::1")).toBe("not_found");
 });
 
-describe("S59 while very many wrong codes come from everywhere", () => {
+describe("S59 while thousands of wrong codes arrive from everywhere", () => {
   beforeEach(async () => {
     const next = () => guess(anybody(), address());
-    // All but the last ten are inserted as counts, because each guess takes some milliseconds.
+    // Each guess takes milliseconds, so all but the last ten are only inserted as a count.
     await next();
     await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [
       MANY_WRONG_CODES.limit - 10,
@@ -95,12 +95,12 @@ describe("S59 while very many wrong codes come from everywhere", () => {
     expect(await guesses(10, next)).toEqual({ not_found: 10 });
   });
 
-  test("S58 everybody who enters the right code can use the device flow", async () => {
+  test("S58 a user with the right code can use the device flow", async () => {
     expect(await guesses(100, () => guess(anybody(), address()))).toEqual({ not_found: 100 });
     expect((await openDeviceRequest(at.session, started.user_code, from(address()))).userCode).toBe(started.user_code);
   });
 
-  test("an account has three attempts and a network five", async () => {
+  test("an account has three attempts, and a network five", async () => {
     expect(await guesses(20, () => guess(at.session, address()))).toEqual({
       not_found: FEW_CODES_OF_ACCOUNT.limit,
       rate_limited: 17,
@@ -119,7 +119,7 @@ describe("S59 while very many wrong codes come from everywhere", () => {
   });
 });
 
-test("S59 right codes do not count, however often they are opened", async () => {
+test("S59 right codes do not count, even if they are opened often", async () => {
   for (let time = 0; time < WRONG_CODES_OF_ACCOUNT.limit + 2; time++) {
     await openDeviceRequest(at.session, (await startDevice(at)).user_code, from("203.0.113.6"));
     await openDeviceRequest(at.session, started.user_code, from("203.0.113.6"));
@@ -128,7 +128,7 @@ test("S59 right codes do not count, however often they are opened", async () => 
   expect(rows).toEqual([]);
 });
 
-test("S59 wrong codes lock nobody out of a request that they have open", async () => {
+test("S59 wrong codes do not lock a user out of an open request", async () => {
   await openDeviceRequest(at.session, started.user_code, from(null));
   await guesses(20, () => guess(at.session, null));
   expect((await openDeviceRequest(at.session, started.user_code, from(null))).userCode).toBe(started.user_code);

@@ -30,12 +30,11 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** If two users claim a code at once, only one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
 /**
- * For every other account, a claimed code is unknown (S65).
+ * To every other account, a claimed code is unknown (S65).
  * @throws ServiceError `rate_limited` after too many wrong codes (S59)
  */
 export async function claimDeviceCode(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<ClaimedDeviceCode> {
@@ -47,7 +46,6 @@ export async function claimDeviceCode(session: SiteSession, typedCode: string, f
   return { userCode, clientId, params, device: deviceInfo, requestedAt: row.requestedAt, expiresAt: row.expiresAt };
 }
 
-/** Opening a claimed code again does not count as a guess. */
 async function find(userCode: string, userId: string): Promise<Row | undefined> {
   const { rows } = await pool().query<Row>({ name: "device-code-find", text: FIND_CLAIMED, values: [userCode, userId] });
   return rows[0];
@@ -70,15 +68,15 @@ export function alreadyAnswered(): ServiceError {
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** S59: more wrong codes than anybody mistypes. */
+/** S59: nobody mistypes this many codes. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
 /** An office may share one address. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * With more wrong codes, somebody is guessing with many accounts. Then each account gets fewer attempts. A counter that stopped
- * everyone would let an attacker stop the device flow.
+ * Above this number, somebody is guessing with many accounts, so each account gets fewer attempts. A limit for all would let the
+ * attacker stop the device flow.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };

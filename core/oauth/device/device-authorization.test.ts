@@ -25,7 +25,7 @@ beforeEach(async () => {
 const send = (form: Record<string, string>, headers: Record<string, string> = {}) => world.post("/oauth/device", form, headers);
 
 describe("S57 the answer to a device", () => {
-  test("has the fields of RFC 8628 and of the service's contract, and must not be cached", async () => {
+  test("has the fields of RFC 8628 and of the service's contract", async () => {
     const response = await send({ client_id: at.app.clientId });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -41,7 +41,7 @@ describe("S57 the answer to a device", () => {
     });
   });
 
-  test("is the same for a request in JSON, as the public hub documents it", async () => {
+  test("is the same for a request in JSON", async () => {
     const response = await world.post("/oauth/device", JSON.stringify({ client_id: at.app.clientId, scope: "openid email" }), {
       "content-type": "application/json",
     });
@@ -50,7 +50,7 @@ describe("S57 the answer to a device", () => {
     expect(consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "email"]);
   });
 
-  test("may be read by pages of other sites, but not if a request was sent with cookies (S53)", async () => {
+  test("may be read by pages of other sites, without credentials (S53)", async () => {
     const origin = "https://elsewhere.example";
     const preflight = await fetch(`${world.origin}/oauth/device`, {
       method: "OPTIONS",
@@ -62,20 +62,20 @@ describe("S57 the answer to a device", () => {
     expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("is a redirect to the page /device if the URL is opened in a browser", async () => {
+  test("is a redirect to /device if a browser opens the URL", async () => {
     const response = await world.browser().fetch("/oauth/device?user_code=BCDF-GHJK");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/device?user_code=BCDF-GHJK"]);
   });
 });
 
 describe("the scopes that a device asks for", () => {
-  test("are those of the app when it names none", async () => {
+  test("are those of the app if the request names none", async () => {
     const { consent } = await openDeviceRequest(at.session, (await startDevice(at)).user_code, noOrigin);
     expect(consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile", "email", "read-repos"]);
     expect(consent.isOffline).toBe(true);
   });
 
-  test("must exist: the error lists the existing ones (docs/specification/oauth.md#scopes)", async () => {
+  test("must exist, and the error lists them (docs/specification/oauth.md#scopes)", async () => {
     const response = await send({ client_id: at.app.clientId, scope: "openid teleport" });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -84,7 +84,7 @@ describe("the scopes that a device asks for", () => {
     });
   });
 
-  test("S17 must be configured on the app: the error names those that are", async () => {
+  test("S17 must be configured on the app, and the error lists those that are", async () => {
     const response = await send({ client_id: at.app.clientId, scope: "openid write-repos" });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -95,7 +95,7 @@ describe("the scopes that a device asks for", () => {
 });
 
 describe("who may ask", () => {
-  test("S66 an app whose device flow is off gets unauthorized_client, with advice", async () => {
+  test("S66 an app without the device flow gets unauthorized_client", async () => {
     const app = await world.app(at.person);
     for (const [path, form] of [
       ["/oauth/device", {}],
@@ -109,7 +109,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("S63 an app with a secret must send the secret; the error is the same as for an app that does not exist", async () => {
+  test("S63 an app with a secret must send it, and the error does not reveal whether the app exists", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     const answers = await Promise.all(
       [
@@ -131,7 +131,7 @@ describe("who may ask", () => {
     expect((await startDevice({ world, app })).device_code).toBeTruthy();
   });
 
-  test("an app whose secret was deleted works as a public one (docs/specification/oauth.md#oauth-apps)", async () => {
+  test("an app whose secret was deleted works as a public app (docs/specification/oauth.md#oauth-apps)", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     await deleteSecret(operatorCommand, app.id, noOrigin);
     await expect.poll(async () => (await send({ client_id: app.clientId })).status).toBe(200);
@@ -151,7 +151,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
     return counts;
   }
 
-  test("for one app from one address, but not for other apps or addresses", { timeout: 60_000 }, async () => {
+  test("for one app at one address", { timeout: 60_000 }, async () => {
     const { limit } = STORED_REQUESTS_OF_CLIENT;
     expect(await statuses(limit + 20)).toEqual({ 200: limit, 429: 20 });
     const refused = await send({ client_id: at.app.clientId });
@@ -165,7 +165,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
     expect(await statusOf()).toBe(200);
   });
 
-  test("for all apps from one address", { timeout: 60_000 }, async () => {
+  test("for all apps at one address", { timeout: 60_000 }, async () => {
     for (let done = 0; done < STORED_REQUESTS_OF_ADDRESS.limit; done += STORED_REQUESTS_OF_CLIENT.limit) {
       expect(await statuses(STORED_REQUESTS_OF_CLIENT.limit, (await prepareDevice(world)).app)).toEqual({
         200: STORED_REQUESTS_OF_CLIENT.limit,
@@ -176,7 +176,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
 });
 
 describe("S67 codes", () => {
-  test("a device code has 128 bits and more, a recognizable prefix, and is stored only as a hash", async () => {
+  test("a device code has at least 128 bits and a recognizable prefix, and is stored only as a hash", async () => {
     const { device_code, user_code } = await startDevice(at);
     expect(device_code).toMatch(/^kh_device_[\w-]{43}$/);
     const { rows } = await pool().query("SELECT * FROM oauth_artifact WHERE user_code = $1", [user_code.replace("-", "")]);
@@ -185,7 +185,7 @@ describe("S67 codes", () => {
     expect(JSON.stringify(rows)).not.toContain(device_code.slice("kh_device_".length));
   });
 
-  test("a user code that is taken is replaced by another, and is never an error", async () => {
+  test("a user code that is taken is replaced by another", async () => {
     const taken = await startDevice(at);
     await collide(taken.user_code);
     const next = await startDevice(at);
@@ -197,14 +197,13 @@ describe("S67 codes", () => {
     expect((await poll(at, taken.device_code)).body.error).toBe("authorization_pending");
   });
 
-  test("an expired user code can be used for another device even before housekeeping deletes it", async () => {
+  test("an expired user code can be used again before housekeeping deletes it", async () => {
     const taken = await startDevice(at);
     await expireDevice(taken);
     await collide(taken.user_code);
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** Makes the next code a taken one, which by chance happens once in billions of codes. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

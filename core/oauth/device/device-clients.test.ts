@@ -23,11 +23,11 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
       execute: [client.allowInsecureRequests],
     });
     const started = await client.initiateDeviceAuthorization(config, { scope: "openid email" });
-    // The library waits for the whole interval before each poll.
+    // The library waits for an interval before each poll.
     return { ...at, config, started, waiting: { ...started, interval: 0.05 } };
   }
 
-  test("signs a person in, and refreshes", async () => {
+  test("signs a user in and refreshes", async () => {
     const { config, started, waiting, session, person } = await device();
     expect(started).toMatchObject({ interval: 5, expires_in: 900, verification_uri: `${world.origin}/device` });
     const polling = client.pollDeviceAuthorizationGrant(config, waiting);
@@ -59,7 +59,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
   });
 });
 
-test("oauth4webapi 3 signs a person in, step by step", async () => {
+test("oauth4webapi 3 signs a user in", async () => {
   const at = await prepareDevice(world, { isConfidential: true });
   const as = await world.discover();
   const party = { client_id: at.app.clientId };
@@ -98,7 +98,7 @@ test("the example command line reports that its code has expired", async () => {
   expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);
 });
 
-test("the example command line asks no longer than its code lives, even if each connection is lost", async () => {
+test("the example command line stops polling when its code expires, even without a connection", async () => {
   let polls = 0;
   const server = createServer((req, res) => {
     const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;

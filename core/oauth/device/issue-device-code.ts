@@ -5,10 +5,10 @@ import { storeOfParty } from "../artifacts/store-of-party.ts";
 import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
 import { formatUserCode, newUserCode } from "./user-code.ts";
 
-/** With a million live codes, all five tries fail once in 10²² requests. */
+/** Even with a million live codes, all five tries fail only once in 10²² requests. */
 const TRIES = 5;
 
-/** S67. `describeDeviceAuthorization` sends the stored code to the device. */
+/** `describeDeviceAuthorization` sends the stored code to the device (S67). */
 export async function storeDeviceCode(id: string, payload: Payload, expiresIn: number): Promise<void> {
   for (let { userCode } = payload, tries = 1; ; userCode = newUserCode(), tries++) {
     try {
@@ -29,7 +29,7 @@ function isUserCodeTaken(error: unknown): boolean {
 
 type Answer = { verification_uri: string };
 
-/** RFC 8628 §3.2, with the engine's missing fields (S57) and the stored user code (S67). */
+/** RFC 8628 §3.2, with fields that the engine lacks (S57) and the stored user code (S67). */
 export function describeDeviceAuthorization({ state }: KoaContextWithOIDC, answer: Answer): Record<string, unknown> {
   const userCode = formatUserCode(state.userCode as string);
   return {

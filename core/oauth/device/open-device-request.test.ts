@@ -58,7 +58,7 @@ describe("S58 a user code", () => {
 });
 
 describe("S64 the request shows", () => {
-  test("the app, the device, its address and every scope, each time it is opened", async () => {
+  test("the app, the device, its address and every scope", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
     const request = await openDeviceRequest(at.session, started.user_code, home);
     expect(request).toMatchObject({
@@ -70,38 +70,38 @@ describe("S64 the request shows", () => {
     expect(request.expiresAt.getTime() - request.requestedAt.getTime()).toBeCloseTo(900_000, -4);
   });
 
-  test("as unticked each scope that the user unticked before", async () => {
+  test("as unticked, a scope that the user unticked before", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code, { scopes: ["email"] });
     const { consent } = await openDeviceRequest(at.session, started.user_code, home);
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);
   });
 
-  test("a warning if the request did not come from the user's network", async () => {
+  test("a warning if the request came from another network than the user's", async () => {
     const elsewhere = { ...home, ip: "203.0.113.9" };
     expect((await openDeviceRequest(at.session, started.user_code, elsewhere)).isFromOtherNetwork).toBe(true);
     expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isFromOtherNetwork).toBe(false);
   });
 
-  test("no warning between the two addresses of one machine", async () => {
+  test("no warning if both use addresses of one machine", async () => {
     world.sendFrom("127.0.0.1");
     const beside = await startDevice(at);
     expect((await openDeviceRequest(at.session, beside.user_code, { ...home, ip: "::1" })).isFromOtherNetwork).toBe(false);
   });
 
-  test("the organizations that the device asks for", async () => {
+  test("the organizations that the device requests", async () => {
     const orgId = await world.organization(`org-${newId()}`, { [at.person.id]: "write" });
     const asked = await startDevice(at, { orgIds: orgId });
     const { consent } = await openDeviceRequest(at.session, asked.user_code, home);
     expect(consent.organizations).toMatchObject([{ id: orgId, isAskedFor: true, isTicked: true }]);
   });
 
-  test("nothing of an app that was blocked in the meantime", async () => {
+  test("nothing about an app that was blocked in the meantime", async () => {
     await db().oAuthApp.update({ where: { clientId: at.app.clientId }, data: { blockedAt: new Date() } });
     await updateApp(operatorCommand, at.app.id, { description: "so that every process hears of it" }, noOrigin);
     await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("S66 nothing of an app whose device flow was turned off in the meantime, and an answer is refused", async () => {
+  test("S66 nothing about an app whose device flow was turned off in the meantime", async () => {
     const both = await prepareDevice(world, { redirectUris: ["https://app.example.test/cb"] });
     const { user_code, device_code } = await startDevice(both);
     const answer = shownAnswer(await openDeviceRequest(both.session, user_code, home), both.session);
@@ -113,7 +113,7 @@ describe("S64 the request shows", () => {
 });
 
 describe("S65 a code that one account has opened", () => {
-  test("is as unknown to another account as a code that does not exist", async () => {
+  test("gets the same response for another account as a missing code", async () => {
     await openDeviceRequest(at.session, started.user_code, home);
     const other = await another();
     const claimed = await openDeviceRequest(other, started.user_code, home).catch((error) => error);
@@ -123,13 +123,13 @@ describe("S65 a code that one account has opened", () => {
     expect((await openDeviceRequest(at.session, started.user_code, home)).userCode).toBe(started.user_code);
   });
 
-  test("belongs to one of twenty accounts that open the code at the same moment", async () => {
+  test("belongs to one of twenty accounts that open it at the same moment", async () => {
     const people = await Promise.all(Array.from({ length: 20 }, another));
     const opened = await Promise.allSettled(people.map((each) => openDeviceRequest(each, started.user_code, noOrigin)));
     expect(opened.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("can be released by that account, and by nobody else", async () => {
+  test("can be released only by that account", async () => {
     const other = await another();
     await openDeviceRequest(at.session, started.user_code, home);
     await releaseDeviceRequest(other, started.user_code);
@@ -140,7 +140,7 @@ describe("S65 a code that one account has opened", () => {
   });
 });
 
-test("an expired code is as unknown as a wrong one", async () => {
+test("an expired code gets the same response as a wrong code", async () => {
   await expireDevice(started);
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
 });
@@ -154,7 +154,7 @@ test("an answered code says so only to the user who answered it", async () => {
   await expect(openDeviceRequest(await another(), started.user_code, home)).rejects.toMatchObject(unknown);
 });
 
-test("an answered code is visible to its user and to nobody else", async () => {
+test("an answered code is visible only to its user", async () => {
   const at = await prepareDevice(world);
   const other = await world.signIn(world.browser(), await world.user(`o-${newId()}`));
   const [allowed, denied] = [await startDevice(at), await startDevice(at)];

@@ -11,8 +11,8 @@ import { ProtocolError } from "../protocol-request.ts";
 import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
- * RFC 8628 §3.5. A device that polls too fast still gets its answer (S61).
- * @throws SlowDown if the device polls faster than its interval and there is no answer yet (S60)
+ * RFC 8628 §3.5. Once the user has decided, a device that polls too fast gets its answer too (S61).
+ * @throws SlowDown if the device polls faster than its interval and the user has not decided (S60)
  */
 export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   const clientId = Provider.ctx?.oidc.client?.clientId ?? "";
@@ -28,14 +28,14 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   return payload;
 }
 
-/** The RFC leaves the new interval for the device to compute, so the text contains it. */
+/** The RFC leaves the new interval to the device, so the text names it. */
 const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
   `polled too fast; wait ${intervalSeconds} seconds between polls`;
 
 const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "client_id"]);
 const pending = new errors.AuthorizationPending();
 
-/** Nearly all polls find no answer yet, and the engine would only add cost. */
+/** Most polls find no answer yet. For these, the engine would only add cost. */
 export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
   if (!isPlainPoll(headers, form)) return;
   const client = await findClientMetadata(clientId);
@@ -56,7 +56,7 @@ function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boole
   return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
 }
 
-/** A device that polls too fast this often gets responses without the database, except once a second (S61). */
+/** After this many early polls, a device gets its responses without the database, except once a second (S61). */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
 const CHECK_MS = 1_000;
@@ -87,15 +87,15 @@ export function refusePollFlood(form: URLSearchParams): void {
   entry.nextCheckAt = now + CHECK_MS;
 }
 
-/** A poll may be this much too early, because the previous one may have been delayed on its way. */
+/** A poll may be this much too early, because the previous one may have been delayed. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
 type Poll = { hash: string; clientId: string };
 type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
 /**
- * Rows are written in the order of their key, so that two processes cannot deadlock. Before version 18, Postgres cannot return
- * the old row, so a longer interval marks an early poll.
+ * Rows are written in the order of their keys, so that two processes cannot deadlock. Postgres before version 18 cannot return
+ * the old row. So a longer interval marks an early poll.
  */
 function pollStatement(size: number): string {
   const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
@@ -115,12 +115,11 @@ function pollStatement(size: number): string {
       FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
 }
 
-// There are several sizes for the reason in artifact-rows.ts.
+// For the reason in artifact-rows.ts.
 const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
 const LARGEST = 16;
 
 async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
-  // The second of two simultaneous polls of one device is too early.
   const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
   const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
   const repeated = polls.filter((_, at) => !isFirst[at]);
@@ -151,7 +150,7 @@ async function pollArtifact(id: string, clientId: string): Promise<PolledArtifac
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // The engine set the expiry with this process's clock.
+  // This process's clock, by which the engine set the expiry.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -43,7 +43,7 @@ describe.each([
     started = await startDevice(at);
   });
 
-  test("a poll is answered 400 authorization_pending", async () => {
+  test("a poll gets 400 authorization_pending", async () => {
     expect(await poll(at, started.device_code)).toEqual({
       status: 400,
       body: { error: "authorization_pending", error_description: expect.stringContaining("still pending") },
@@ -52,7 +52,7 @@ describe.each([
     expect(await errorOf()).toBe("authorization_pending");
   });
 
-  test("a poll within the interval is answered 400 slow_down, and makes the interval five seconds longer, permanently", async () => {
+  test("a poll within the interval gets 400 slow_down, and makes the interval five seconds longer", async () => {
     expect(await errorOf()).toBe("authorization_pending");
     await wait(4);
     expect(await poll(at, started.device_code)).toMatchObject({
@@ -71,7 +71,7 @@ describe.each([
     expect(await errorOf()).toBe("slow_down");
   });
 
-  test("a poll that arrives a little early is accepted: the one before may have been delayed on its way", async () => {
+  test("a poll that is half a second early is accepted", async () => {
     expect(await errorOf()).toBe("authorization_pending");
     await wait(4.7);
     expect(await errorOf()).toBe("authorization_pending");
@@ -79,7 +79,7 @@ describe.each([
     expect(await errorOf()).toBe("slow_down");
   });
 
-  test("of twenty simultaneous polls, one is not too early", async () => {
+  test("one of twenty simultaneous polls is not too early", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => errorOf()));
     expect(answers.filter((error) => error === "authorization_pending")).toHaveLength(1);
     expect(answers.filter((error) => error === "slow_down")).toHaveLength(19);
@@ -104,13 +104,13 @@ describe.each([
   });
 
   test("a poll costs one statement", async () => {
-    await errorOf(); // the client is in memory by now
+    await errorOf(); // reads the client into memory
     const statements = await statementsOf(() => errorOf());
     expect(statements).toHaveLength(1);
     expect(statements[0]).toContain("oauth_device_poll");
   });
 
-  test("waiting does not count as a failure: it never leads to 429", { timeout: 30_000 }, async () => {
+  test("waiting never leads to 429", { timeout: 30_000 }, async () => {
     for (let polls = 0; polls < FAILURES_OF_CLIENT + 5; polls++) {
       await wait(5);
       expect(await errorOf()).toBe("authorization_pending");
@@ -124,23 +124,23 @@ describe.each([
 });
 
 describe("S61", () => {
-  test("the very first poll is never too fast", async () => {
+  test("the first poll is never too fast", async () => {
     for (const _ of [1, 2, 3]) expect(await errorOf(at, await startDevice(at))).toBe("authorization_pending");
   });
 
-  test("an approval is delivered to an impatient device", async () => {
+  test("an approval is delivered to a device that polls too fast", async () => {
     for (const _ of [1, 2, 3]) await errorOf();
     await allowDevice(at.session, started.user_code);
     expect((await poll(at, started.device_code)).status).toBe(200);
   });
 
-  test("a denial is delivered to an impatient device", async () => {
+  test("a denial is delivered to a device that polls too fast", async () => {
     for (const _ of [1, 2, 3]) await errorOf();
     await denyDevice(at.session, started.user_code, noOrigin);
     expect(await errorOf()).toBe("access_denied");
   });
 
-  test("the expiry is delivered to an impatient device", async () => {
+  test("the expiry is delivered to a device that polls too fast", async () => {
     for (const _ of [1, 2, 3]) await errorOf();
     await expireDevice(started);
     expect(await errorOf()).toBe("expired_token");
@@ -148,7 +148,7 @@ describe("S61", () => {
 });
 
 describe("a device that polls in a loop", () => {
-  test("costs the database a statement a second, and still gets its answer", { timeout: 30_000 }, async () => {
+  test("costs the database one statement a second, and still gets its answer", { timeout: 30_000 }, async () => {
     for (let polls = 0; polls <= TOO_FAST_POLLS; polls++) await errorOf();
     const errors: (string | undefined)[] = [];
     const statements = await statementsOf(async () => {
@@ -160,14 +160,14 @@ describe("a device that polls in a loop", () => {
     await expect.poll(async () => (await poll(at, started.device_code)).status).toBe(200);
   });
 
-  test("does not slow down another one", async () => {
+  test("does not slow down another device", async () => {
     for (let polls = 0; polls <= TOO_FAST_POLLS + 5; polls++) await errorOf();
     expect(await errorOf(at, await startDevice(at))).toBe("authorization_pending");
   });
 });
 
 describe("S62", () => {
-  test("a denial is answered 400 access_denied, as often as the device asks", async () => {
+  test("every poll of a denied code gets 400 access_denied", async () => {
     await denyDevice(at.session, started.user_code, noOrigin);
     for (const _ of [1, 2, 3]) {
       expect(await poll(at, started.device_code)).toEqual({
@@ -177,7 +177,7 @@ describe("S62", () => {
     }
   });
 
-  test("a poll of an expired code is answered 400 expired_token for an hour, even if it was approved and not redeemed", async () => {
+  test("a poll of an expired code gets 400 expired_token, even if the user approved the code", async () => {
     await expireDevice(started);
     expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "expired_token" } });
     const approved = await startDevice(at);
@@ -194,7 +194,7 @@ describe("S62", () => {
     expect(await errorOf()).toBe("invalid_grant");
   });
 
-  test("a second redemption fails with invalid_grant, and ends the tokens of the first (S43)", async () => {
+  test("a second redemption ends the tokens of the first (S43)", async () => {
     await allowDevice(at.session, started.user_code);
     const { body } = await poll(at, started.device_code);
     expect((await world.userinfo(body.access_token)).status).toBe(200);
@@ -214,7 +214,7 @@ describe("S62", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("an unknown device code fails with invalid_grant, and a missing one with invalid_request", async () => {
+  test("a poll of an unknown device code fails with invalid_grant", async () => {
     expect((await poll(at, "kh_device_unknown")).body.error).toBe("invalid_grant");
     expect((await poll(at, "nul\0")).status).toBe(400);
     expect((await poll(at, "")).body.error).toBe("invalid_request");
@@ -222,7 +222,7 @@ describe("S62", () => {
 });
 
 describe("S63 somebody else's poll", () => {
-  test("by another client fails with invalid_grant, whatever the code's state, and delays nobody", async () => {
+  test("by another client fails with invalid_grant, and does not delay the device", async () => {
     const other = await prepareDevice(world);
     const stranger = { ...other, app: other.app };
     expect(await errorOf(stranger)).toBe("invalid_grant");
@@ -278,7 +278,7 @@ describe("what a device gets", () => {
   });
 });
 
-test("rows of polls are deleted once their codes have expired", async () => {
+test("the rows of polls are deleted after their codes have expired", async () => {
   await errorOf();
   const fresh = await startDevice(at);
   await errorOf(at, fresh);

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-/** RFC 8628 §6.1: there are no vowels, so no code is a word (S58). */
+/** RFC 8628 §6.1: without vowels, no code is a word (S58). */
 const SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 const TYPED_MAX_CHARACTERS = 64;
@@ -18,10 +18,9 @@ export function parseUserCode(typed: string): string | undefined {
   return letters.length === LENGTH && Array.from(letters).every((letter) => SYMBOLS.includes(letter)) ? letters : undefined;
 }
 
-/** The format is `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
-/** For a request whose code, which the engine generated, is already taken (S67). */
+/** Needed if the code that the engine generated is taken (S67). */
 export function newUserCode(): string {
   return Array.from({ length: LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join("");
 }

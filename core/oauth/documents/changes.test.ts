@@ -40,7 +40,7 @@ async function change({ site }: Visit, changes: Record<string, unknown>): Promis
 const isAlive = async (token: string) => (await world.userinfo(token)).status === 200;
 const offline = { redirect_uri: ONE, scope: "openid profile offline_access" };
 
-describe("S36 users are asked again only when the app looks different from what they allowed", () => {
+describe("S36 users are asked again only if the app looks different from what they allowed", () => {
   test.each<[string, Record<string, unknown>, boolean]>([
     ["another name", { client_name: "Kite Flyer" }, true],
     ["one more redirect URI", { redirect_uris: [ONE, TWO, THREE] }, true],
@@ -66,22 +66,19 @@ describe("S36 users are asked again only when the app looks different from what 
 test.each([
   ["another name", { client_name: "Kite Flyer" }],
   ["one more redirect URI", { redirect_uris: [ONE, TWO, THREE] }],
-])(
-  "S36 the document gets %s while a user reads the page: the answer is refused, because it was about the earlier document",
-  async (_, changes) => {
-    const at = await visit();
-    const outcome = await ask(at, { redirect_uri: ONE });
-    const { allow } = await openInteraction(at, outcome);
-    await change(at, changes);
-    await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
-    await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
-    expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
-    expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
-  },
-);
+])("S36 if the document gets %s while a user reads the page, the answer is refused", async (_, changes) => {
+  const at = await visit();
+  const outcome = await ask(at, { redirect_uri: ONE });
+  const { allow } = await openInteraction(at, outcome);
+  await change(at, changes);
+  await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+  await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
+  expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
+  expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
+});
 
 describe("S86 a redirect URI that is removed", () => {
-  test("is refused at once, on an error page and without a redirect", async () => {
+  test("is refused at once on an error page", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE] });
@@ -92,7 +89,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(page).toContain(`<dt>Registered redirect URIs</dt><dd><code>${ONE}</code></dd>`);
   });
 
-  test("ends what was granted through it, and nothing else", async () => {
+  test("ends only the Grants that used it", async () => {
     const at = await visit();
     const viaOne = await signInAtSite(at, offline);
     const viaTwo = await signInAtSite(at, { ...offline, redirect_uri: TWO });
@@ -112,7 +109,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(data).toEqual({ redirect_uris: { added: [THREE], removed: [TWO] }, revokedGrants: 2 });
   });
 
-  test("ends the question that a user is reading meanwhile", async () => {
+  test("ends a question that a user is reading", async () => {
     const at = await visit();
     const question = await openQuestion(at, { redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE] });
@@ -120,7 +117,7 @@ describe("S86 a redirect URI that is removed", () => {
     await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("ends a request that was answered, but whose browser has not left yet", async () => {
+  test("ends an answered request whose browser has not returned to the site", async () => {
     const at = await visit();
     const url = await (await openQuestion(at, { redirect_uri: TWO })).allow();
     await change(at, { redirect_uris: [ONE] });
@@ -137,7 +134,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 
-  test("is refused in every process, because each is notified at commit", async () => {
+  test("is refused in every process, because each process is notified", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: ONE });
     const heard: (string | undefined)[] = [];
@@ -157,7 +154,7 @@ describe("S86 a redirect URI that is removed", () => {
   });
 });
 
-test("S144 a limited number of changes is recorded: of a document, of its host and in total", async () => {
+test("S144 a limited number of changes is recorded for a document, for its host and in total", async () => {
   const at = await visit();
   await signInAtSite(at, { redirect_uri: ONE });
   const recorded = () => db().auditEvent.count({ where: { type: "oauth_client_document.change", clientId: at.site.clientId } });
@@ -185,7 +182,7 @@ test("S144 a limited number of changes is recorded: of a document, of its host a
 });
 
 describe("requests that continue a sign-in", () => {
-  test("use the stored stale document while its site is down, and do not wait for the site twice", async () => {
+  test("use a stale document while its site is down, and wait for the site once", async () => {
     const at = await visit();
     const first = await signInAtSite(at, offline);
     await makeStale(at.site.clientId);
@@ -204,7 +201,7 @@ describe("requests that continue a sign-in", () => {
     expect(at.site.fetches()).toBe(3);
   });
 
-  test("do not use a document that has been stale for longer than a week", async () => {
+  test("refuse a document that has been stale for more than a week", async () => {
     const at = await visit();
     const { refresh_token } = await signInAtSite(at, offline);
     await makeStale(at.site.clientId, STALE_MAX_SECONDS + 60);
@@ -242,7 +239,7 @@ describe("requests that continue a sign-in", () => {
     expect((await refresh(at, refresh_token)).status).toBe(200);
   });
 
-  test("need the current keys of a client with keys: old ones may have been stolen (S73)", async () => {
+  test("need current keys, because old keys may have been stolen (S73)", async () => {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const at = await visit({
       token_endpoint_auth_method: "private_key_jwt",
@@ -259,7 +256,7 @@ describe("requests that continue a sign-in", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
   });
 
-  test("a token in use causes no fetch, however old the document is", async () => {
+  test("the use of a token causes no fetch, even if the document is old", async () => {
     const at = await visit();
     const { access_token } = await signInAtSite(at, offline);
     await makeStale(at.site.clientId, STALE_MAX_SECONDS * 2);

@@ -66,12 +66,12 @@ test.each([
   "https://keyhook.example.com/spaces/mallory/app/client.json",
   "https://keyhook.example.com/relay/mallory/client.json",
   "https://keyhook.example.com:8443/client.json",
-])("S68 no document is on the service's own host, where users publish: %s", (address) => {
+])("S68 no document is on the service's own host: %s", (address) => {
   onInternet();
   expect(explainDocumentAddress(address)).toMatch(/host of this service/);
 });
 
-test("S68 if the service is on loopback, only its own port counts as its own host", () => {
+test("S68 on loopback, only the service's own port counts as its own host", () => {
   onLoopback();
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
     expect(explainDocumentAddress(`https://${host}:3000/client.json`)).toMatch(/host of this service/);
@@ -79,7 +79,7 @@ test("S68 if the service is on loopback, only its own port counts as its own hos
   }
 });
 
-describe("S69 of two spellings of one URL only one is accepted", () => {
+describe("S69 another spelling of a URL is refused", () => {
   test.each([
     "https://app.example.com:443/client",
     "https://APP.example.com/client",
@@ -110,7 +110,7 @@ describe("S78 other ports and loopback hosts", () => {
     "https://127.0.0.1/client",
     "https://127.1.2.3/client",
     "https://[::1]/client",
-  ])("%s is accepted only if the service itself is on loopback", (address) => {
+  ])("%s is accepted only if the service is on loopback", (address) => {
     onInternet();
     expect(explainDocumentAddress(address)).toMatch(/443|public host/);
     onLoopback();
@@ -118,7 +118,7 @@ describe("S78 other ports and loopback hosts", () => {
   });
 });
 
-test("S85 no client ID that this service generates is the URL of a document", async () => {
+test("S85 no generated client ID is the URL of a document", async () => {
   const person = await signedInPerson("maker");
   const input = { owner: { userId: person.id }, name: "Kite", redirectUris: ["https://kite.example/cb"], scopes: ["openid"] };
   for (let made = 0; made < 5; made++) {

@@ -3,7 +3,7 @@ import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
-/** The IDs that this service gives to apps never begin like this (S85). */
+/** Generated client IDs never begin with this scheme (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
@@ -18,7 +18,7 @@ const ADDRESS_MAX_CHARACTERS = 1_000;
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * A URL must not have two spellings (S69). Callers check this first, because it needs no lookup (S68).
+ * Two spellings of one URL must not be accepted (S69). Needs no lookup, so callers check it first (S68).
  * @returns a sentence for the app's developer, or undefined
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
@@ -43,7 +43,7 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 
-/** Code that decodes the path and code that compares it could mean different URLs. */
+/** Otherwise code that decodes the path and code that compares it could mean different URLs. */
 function hasDotSegment(path: string): boolean {
   try {
     return decodeURIComponent(path)

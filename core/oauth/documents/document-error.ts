@@ -7,12 +7,10 @@
  */
 type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
 
-/** The message is for the app's developer. */
 export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;
   readonly retryAfterSeconds: number | undefined;
-  /** Set with `busy` if the requesting address itself caused too many fetches. */
   readonly isOwnFault: boolean;
 
   constructor(

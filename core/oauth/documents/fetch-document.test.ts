@@ -3,7 +3,7 @@ import { FRESH_DEFAULT_SECONDS, freshSeconds } from "./fetch-document.ts";
 
 const DAY = 24 * 60 * 60;
 
-describe("S79 a document is current for", () => {
+describe("S79 freshness of a document", () => {
   test.each<[Record<string, string>, number]>([
     [{}, FRESH_DEFAULT_SECONDS],
     [{ "cache-control": "public" }, FRESH_DEFAULT_SECONDS],

@@ -72,12 +72,12 @@ function storableEtag(etag: string | undefined): string | null {
 
 export const LOGO_MAX_BYTES = 256 * 1024;
 const LOGO_DEADLINE_MS = 3_000;
-/** Limited because anyone can make this service decode a logo. */
+/** Limited, because anybody can make this service decode a logo. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * See S82. An app is never refused because of its logo.
- * @returns undefined if no image can be shown
+ * See S82. An app is accepted even without its logo.
+ * @returns undefined if there is no image that can be shown
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const result = await sendRequest({
@@ -105,9 +105,9 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
   }
 }
 
-/** A popular app's document must not be fetched for each of its users. */
+/** A popular app's document is fetched once for all its users. */
 const FRESH_MIN_SECONDS = 30;
-/** A change of a redirect URI takes effect after at most a day. */
+/** So a changed redirect URI takes effect after at most a day. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 

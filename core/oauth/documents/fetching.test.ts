@@ -48,7 +48,7 @@ async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri"
 
 const redirectUri = "https://app.example.test/callback";
 
-describe("S68 cheap checks precede any connection (S81)", () => {
+describe("S68 cheap checks come before any connection (S81)", () => {
   test.each([
     ["no path", "/"],
     ["a dot segment", "/a/%2e%2e/client"],
@@ -62,7 +62,7 @@ describe("S68 cheap checks precede any connection (S81)", () => {
     expect(site.connections()).toBe(0);
   });
 
-  test("for programs, with the same error as JSON", async () => {
+  test("S68 S81 a program gets the error as JSON", async () => {
     const site = await openSite();
     const clientId = `${site.origin}/`;
     for (const path of ["/oauth/par", "/oauth/device"]) {
@@ -77,7 +77,7 @@ describe("S68 cheap checks precede any connection (S81)", () => {
   });
 });
 
-test("S68 a document on the service's own host is not fetched, and a stored one is not a client", async () => {
+test("S68 a document on the service's own host is neither fetched nor used", async () => {
   const clientId = `${world.origin.replace("http:", "https:")}/spaces/mallory/app/client.json`;
   await expectRefusal(
     { clientId, redirectUri },
@@ -89,7 +89,7 @@ test("S68 a document on the service's own host is not fetched, and a stored one 
   expect(await findClientMetadata(clientId)).toBeUndefined();
 });
 
-describe("S77 an address that is not on the public internet is refused before any connect", () => {
+describe("S77 an internal address is refused before any connection", () => {
   test.each(["localhost", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])("%s", async (host) => {
     let connections = 0;
     const probe = createServer((socket) => {
@@ -109,14 +109,14 @@ describe("S77 an address that is not on the public internet is refused before an
     expect(connections).toBe(0);
   });
 
-  test("of a service on the internal network, in various ranges", async () => {
+  test("of a service in any range of the internal network", async () => {
     for (const host of ["169.254.169.254", "10.0.0.1", "0.0.0.0", "[fe80::1]", "100.64.0.1"]) {
       await expectRefusal({ clientId: `https://${host}/latest/meta-data`, redirectUri }, /not on the public internet|written as/);
     }
   });
 });
 
-test("S78 unless the service is on loopback, only port 443 is used", async () => {
+test("S78 only port 443 is used unless the service is on loopback", async () => {
   const site = await openSite();
   const { ORIGIN } = provideSettings({});
   provideSettings({ ORIGIN: "https://keyhook.example.com" });
@@ -170,7 +170,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     return text.replace('"x":""', `"x":"${"x".repeat(bytes - text.length)}"`);
   };
 
-  test("5,120 are read, 5,121 are not, whether their number is announced or not", async () => {
+  test("accepts 5,120 bytes and refuses 5,121, even without a Content-Length", async () => {
     const site = await openSite();
     site.serve({ body: padded(site, 5_121) });
     await expectRefusal(site, /longer than 5,120 bytes/);
@@ -180,7 +180,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     expect((await begin(site)).isQuestion).toBe(true);
   });
 
-  test("reading stops within a megabyte, and within a small response that decompresses to one", async () => {
+  test("reading stops within a large response, and within a small one that decompresses to more", async () => {
     const site = await openSite();
     for (const headers of [{}, { "content-encoding": "gzip" }] as Record<string, string>[]) {
       const megabyte = Buffer.from(padded(site, 1024 * 1024));
@@ -204,7 +204,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
 });
 
 describe("S76 a document has five seconds for everything", () => {
-  test("even if it arrives byte by byte, or never arrives", async () => {
+  test("even if the document arrives byte by byte", async () => {
     const [dripping, silent] = [await openSite(), await openSite()];
     dripping.answer(async (_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -222,7 +222,7 @@ describe("S76 a document has five seconds for everything", () => {
     ]);
   });
 
-  test("also from a host that accepts connections and sends nothing", async () => {
+  test("even if the host accepts connections and sends nothing", async () => {
     const mute = createServer(() => undefined).listen(0);
     await once(mute, "listening");
     const { port } = mute.address() as { port: number };
@@ -235,7 +235,7 @@ describe("S76 a document has five seconds for everything", () => {
 });
 
 describe("S70 a document that names another client ID", () => {
-  test("is refused at the first fetch and later", async () => {
+  test("is refused at the first fetch and at later ones", async () => {
     const site = await openSite();
     site.publish({ client_id: `${site.clientId}/` });
     await expectRefusal(site, /client_id: .*exactly the URL/);
@@ -255,7 +255,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("ten simultaneous requests for a broken document cause one fetch, too", async () => {
+  test("ten simultaneous requests for a broken document cause one fetch", async () => {
     const site = await openSite();
     site.answer((_req, res) => {
       setTimeout(() => res.writeHead(200, { "content-type": "application/json" }).end("{"), 300);
@@ -264,7 +264,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("a current document is not fetched again; a stale one is, once", async () => {
+  test("only a stale document is fetched again", async () => {
     const site = await openSite();
     await begin(site);
     await begin(site);
@@ -275,7 +275,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(2);
   });
 
-  test("the use of a current document does not count as a fetch, and is recorded to the hour", async () => {
+  test("the use of a current document is not a fetch, and is recorded to the hour", async () => {
     const site = await openSite();
     const where = { clientId: site.clientId };
     const seen = async () => (await db().oAuthClientDocument.findUniqueOrThrow({ where })).lastSeenAt.getTime();
@@ -289,7 +289,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("errors and invalid documents are not cached: the next request fetches again", async () => {
+  test("errors and invalid documents are not cached", async () => {
     const site = await openSite();
     site.serve({ status: 503 });
     await expectRefusal(site, /503/);
@@ -300,7 +300,7 @@ describe("S79 fetches and caching", () => {
     expect(site.fetches()).toBe(3);
   });
 
-  test("304 renews the stored document, and the request names the stored version", async () => {
+  test("a 304 response makes the stored document current", async () => {
     const site = await openSite();
     const tags: (string | undefined)[] = [];
     site.publish({ client_name: "Kite One" }, { etag: '"one"', "cache-control": "max-age=3600" });
@@ -319,13 +319,13 @@ describe("S79 fetches and caching", () => {
     expect(Math.round((freshUntil.getTime() - Date.now()) / 60_000)).toBe(120);
   });
 
-  test("304 without a stored document is an error", async () => {
+  test("a 304 response without a stored document is an error", async () => {
     const site = await openSite();
     site.serve({ status: 304 });
     await expectRefusal(site, /304/);
   });
 
-  test("a stale document that cannot be fetched cannot start a sign-in", async () => {
+  test("a stale document whose site is down cannot start a sign-in", async () => {
     const site = await openSite();
     await begin(site);
     await makeStale(site.clientId);
@@ -334,11 +334,11 @@ describe("S79 fetches and caching", () => {
   });
 });
 
-describe("S80 an address that causes too many fetches must wait", () => {
-  test("and gets a page that says so; others are served", async () => {
+describe("S80 an address that causes too many fetches", () => {
+  test("gets a page that asks it to wait, while other addresses are served", async () => {
     const site = await openSite();
     world.sendFrom("192.0.2.80");
-    // Limits count by name, so this is another host.
+    // Limits count by host name, so this name is another host.
     const host = site.origin.replace("localhost", "127.0.0.1");
     const clients = Array.from({ length: LIMITS.ofUnknownOnHost }, (_, at) => `${host}/made-up/${at}`);
     for (const clientId of clients) await expectRefusal({ clientId, redirectUri }, /404/);
@@ -376,7 +376,7 @@ describe("S80 documents of others that hold all slots", () => {
     return site;
   }
 
-  test("do not stop an app in use, which has slots that unused apps do not share", async () => {
+  test("do not stop an app that users have allowed", async () => {
     const site = await staleSite();
     await db().oAuthConsent.create({
       data: { id: newId(), userId: (await world.user(`p-${newId()}`)).id, clientId: site.clientId, clientFingerprint: "" },
@@ -385,7 +385,7 @@ describe("S80 documents of others that hold all slots", () => {
     expect(site.fetches()).toBe(2);
   });
 
-  test("do not stop apps whose document is known and has been stale for less than an hour", async () => {
+  test("do not stop an app whose stored document has been stale for less than an hour", async () => {
     const [site, old] = [await staleSite(), await staleSite({}, BUSY_STALE_MAX_SECONDS + 60)];
     await whileTaken("unused", async () => {
       expect((await begin(site)).isQuestion).toBe(true);
@@ -394,7 +394,7 @@ describe("S80 documents of others that hold all slots", () => {
     expect([site.fetches(), old.fetches()]).toEqual([1, 1]);
   });
 
-  test("do not restore a document that was withdrawn, one whose site is down, or one with keys", async () => {
+  test("do not restore a withdrawn document, one whose site is down, or one with keys", async () => {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const keys = { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [publicKey.export({ format: "jwk" })] } };
     const [gone, down, withKeys] = [await staleSite(), await staleSite(), await staleSite(keys)];
@@ -409,7 +409,7 @@ describe("S80 documents of others that hold all slots", () => {
   });
 });
 
-describe("S81 requests that continue a sign-in never fetch an unknown URL", () => {
+describe("S81 requests that continue a sign-in never fetch the document of an unknown client", () => {
   test.each([
     ["/oauth/token", { grant_type: "authorization_code", code: "x" }],
     ["/oauth/token", { grant_type: "refresh_token", refresh_token: "x" }],
@@ -423,7 +423,7 @@ describe("S81 requests that continue a sign-in never fetch an unknown URL", () =
   });
 });
 
-test("text that Postgres cannot store and repeated parameters cause no server error (S51, S11)", async () => {
+test("S51 S11 NUL and repeated parameters cause no server error", async () => {
   const site = await openSite();
   const browser = world.browser();
   for (const search of [

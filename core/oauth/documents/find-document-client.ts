@@ -8,7 +8,6 @@ import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, t
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
-/** Finds only a stored document, and never fetches one. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, hostDecision } = await findStoredDocument(clientId);
@@ -41,7 +40,7 @@ function clientOfDocument({
     redirect_uris: metadata.redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     response_types: grants.includes("authorization_code") ? ["code"] : [],
-    // The grant type is always listed, because `offline_access` decides whether the app gets a refresh token.
+    // Always listed: `offline_access` decides whether the app gets a refresh token.
     grant_types: [...new Set([...grants, "refresh_token"])],
     scope: [...new Set([...scopes, OFFLINE_ACCESS])].join(" "),
     id_token_signed_response_alg: metadata.id_token_signed_response_alg ?? "RS256",

@@ -46,7 +46,7 @@ async function laterOn({ site }: Visit): Promise<void> {
 }
 
 describe("S82 the logo of a document", () => {
-  test("is re-encoded, and served from the service's origin", async () => {
+  test("is re-encoded and served from the service's origin", async () => {
     show(await picture("#b5892e"));
     const at = await visit();
     const { request } = await openQuestion(at, { redirect_uri });
@@ -65,7 +65,7 @@ describe("S82 the logo of a document", () => {
     ["that is a page", () => show("<!doctype html>", { "content-type": "text/html" })],
     ["that is too large", () => show(new Uint8Array(LOGO_MAX_BYTES + 1))],
     ["that never ends", () => pictures.answer((_req, res) => res.writeHead(200).write("x"))],
-  ])("%s neither causes a refusal of the app nor delays the user for long", async (_, serve) => {
+  ])("%s neither refuses the app nor delays the user for long", async (_, serve) => {
     serve();
     const at = await visit();
     expect((await openQuestion(at, { redirect_uri })).request.app).toMatchObject({ name: "Kite Runner", logoId: null });
@@ -87,7 +87,7 @@ describe("S82 the logo of a document", () => {
     }
   });
 
-  test("that can no longer be fetched stays, and users are not asked again because a server is down", async () => {
+  test("that can no longer be fetched stays, and users are not asked again", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await signInAtSite(at, { redirect_uri });
@@ -102,7 +102,7 @@ describe("S82 the logo of a document", () => {
     expect((await stored(at)).logoId).toBe(logoId);
   });
 
-  test("that has changed causes users to be asked again (S36), and the old logo is deleted", async () => {
+  test("that has changed leads to a new question (S36)", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await signInAtSite(at, { redirect_uri });
@@ -114,7 +114,7 @@ describe("S82 the logo of a document", () => {
     expect(await findImage(logoId ?? "")).toBeUndefined();
   });
 
-  test("that the document no longer names is deleted; a logo at another URL that cannot be fetched is not shown", async () => {
+  test("that the document no longer names is deleted", async () => {
     show(await picture("#14736f"));
     const [one, two] = [await visit(), await visit()];
     for (const at of [one, two]) await ask(at, { redirect_uri });
@@ -130,7 +130,7 @@ describe("S82 the logo of a document", () => {
     for (const id of before) expect(await findImage(id ?? "")).toBeUndefined();
   });
 
-  test("is fetched once a day, not with each fetch of the document", async () => {
+  test("is fetched once a day", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await ask(at, { redirect_uri });

@@ -12,7 +12,6 @@ import type { HostDecision } from "./hosts/document-policy.ts";
 import { type FetchedLogo, storeDocument } from "./store-document.ts";
 import { withinFetchLimits } from "./within-fetch-limits.ts";
 
-/** Requests that start a sign-in need a current document. */
 const STARTING_ROUTES: ReadonlySet<string> = new Set([
   protocolRoutes.authorization,
   protocolRoutes.pushed_authorization_request,
@@ -20,8 +19,8 @@ const STARTING_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Call this before the engine looks for the client (docs/decisions/026). Never redirects, because an app that cannot be
- * identified has no redirect URI.
+ * Call this before the engine looks for the client (docs/decisions/026). An unidentified app has no redirect URI, so errors do
+ * not redirect.
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
   if (!clientId || !isDocumentAddress(clientId)) return;
@@ -49,20 +48,20 @@ function toProtocolError({ kind, message, isOwnFault, retryAfterSeconds = 5 }: D
 
 const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
 const LOGO_RETRY_MS = 5 * 60 * 1000;
-/** If a site is down for longer, its app can no longer refresh tokens. */
+/** When a site has been down for longer, its app can no longer refresh tokens. */
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
-/** The age up to which a stored document may start a sign-in while too many others are being fetched (S80). */
+/** A stored document of at most this age may start a sign-in while too many other documents are being fetched (S80). */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
 export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
 const backoffUntil = new Map<string, number>();
-/** These documents were withdrawn. A flood of fetches must not bring their stored copies back. */
+/** These documents were withdrawn. Their stored copies stay unused even during a flood of fetches. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Cheap checks come first, and cause no fetch (S81, docs/decisions/026).
+ * Cheap checks come first, without a fetch (S81, docs/decisions/026).
  * @param address the caller's address, to which fetch limits apply
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
@@ -79,7 +78,7 @@ async function requireDocument(clientId: string, address: string | null): Promis
   }
 }
 
-/** A stale document with keys does not apply, because old keys may have been stolen (S73). */
+/** A stale document with keys is not used, because old keys may have been stolen (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
@@ -87,11 +86,10 @@ function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, max
 
 const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) ?? 0) > Date.now();
 
-/** Fetches a document only if it is stored already. While the site is down, the stored document applies, unless it has keys. */
+/** Fetches only a document that is stored. While its site is down, the stored document stays in use, unless it has keys. */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
   const { document, hostDecision } = await findStoredDocument(clientId);
-  // The engine then finds no client, and responds accordingly.
   if (!document || !hostDecision.isAllowed || document.isFresh) return;
   try {
     if (isBackingOff(clientId))
@@ -122,7 +120,7 @@ function fetchAndStore(clientId: string, document: StoredDocument | undefined, a
 }
 
 async function fetchUnlessFresh(clientId: string): Promise<void> {
-  // An earlier fetch may have finished since the first check.
+  // Another fetch may have finished since the first check.
   const { document } = await findStoredDocument(clientId);
   if (document?.isFresh) return;
   try {

@@ -19,7 +19,7 @@ function refusal(run: () => unknown): string {
   return "nothing";
 }
 
-test("a document is read, with or without a byte order mark", () => {
+test("a document is read even with a byte order mark", () => {
   const { client_name, redirect_uris } = document;
   expect(readWith({})).toEqual({ client_name, redirect_uris });
   expect(read(`\u{feff}${JSON.stringify(document)}`)).toEqual({ client_name, redirect_uris });
@@ -36,7 +36,7 @@ test.each([
   null,
   undefined,
   [ADDRESS],
-])("S70 client_id %j is not the URL that it was fetched from", (client_id) => {
+])("S70 client_id %j differs from the document's URL", (client_id) => {
   expect(refusal(() => readWith({ client_id }))).toMatch(/^client_id: .*exactly the URL/);
 });
 
@@ -47,12 +47,12 @@ test.each([
   ["redirect_uris", undefined],
   ["redirect_uris", []],
   ["redirect_uris", null],
-])("S71 %s is required, and %j is not a valid one", (field, value) => {
+])("S71 %s is required, and %j is invalid", (field, value) => {
   expect(refusal(() => readWith({ [field]: value }))).toMatch(new RegExp(`^${field}: `));
 });
 
 test.each(["http://app.example.com/cb", "http://localhost.example.com/cb", "http://192.168.1.4/cb"])(
-  "S6 %s is not a redirect URI of a document either",
+  "S6 %s is not a valid redirect URI of a document",
   (uri) => {
     expect(refusal(() => readWith({ redirect_uris: [uri] }))).toMatch(/^redirect_uris: .*Use https/);
   },
@@ -84,7 +84,7 @@ describe("S72 a document that everybody can read contains no secret", () => {
   });
 });
 
-describe("what is not a document", () => {
+describe("text that is not a document", () => {
   test.each<[string, string | Uint8Array, RegExp]>([
     ["nothing", "", /valid JSON/],
     ["HTML", "<!doctype html><title>Welcome</title>", /valid JSON/],
@@ -111,17 +111,17 @@ describe("what is not a document", () => {
     JSON.stringify(document).replace('"client_name"', '"client\\u005fname":"Other","client_name"'),
     JSON.stringify({ ...document, jwks: { keys: [] } }).replace('"keys":[]', '"keys":[],"keys":[]'),
     JSON.stringify(document).replace("{", '{"__proto__":1,"__proto__":2,'),
-  ])("a name that is given twice: %s", (text) => {
+  ])("a repeated name: %s", (text) => {
     expect(refusal(() => read(text))).toMatch(/occurs twice/);
   });
 
-  test("a string that looks like a member name does not count as one", () => {
+  test("a string that looks like a member name is not one", () => {
     expect(readWith({ description: '"client_id": "x", \\"a\\": "b"', client_uri: "https://a.example/%22x%22:" })).toMatchObject({
       client_name: "Kite Runner",
     });
   });
 
-  test("values that are nested thousands deep do not break the reader", () => {
+  test("values that are nested thousands deep cause no error", () => {
     const deep = `${"[".repeat(2_000)}${"]".repeat(2_000)}`;
     expect(read(JSON.stringify(document).replace("{", `{"x":${deep},`))).toMatchObject({ client_name: "Kite Runner" });
   });

@@ -11,7 +11,7 @@ const SECRETS = ["client_secret", "client_secret_expires_at"];
 
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
-  // S70: without this check, anyone could copy another app's document and impersonate the app.
+  // S70: otherwise anybody could copy another app's document and impersonate the app.
   if (document.client_id !== clientId) throw refused("client_id: This must be exactly the URL of the document.");
   const secret = SECRETS.find((name) => document[name] !== undefined && document[name] !== null);
   if (secret)
@@ -52,7 +52,7 @@ function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** Equal names are refused, because another parser may keep the first of them. */
+/** Repeated names are refused, because another parser may keep the first of them. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -63,7 +63,10 @@ function refused(sentence: string): DocumentError {
   return new DocumentError("refused", sentence);
 }
 
-/** The document decides, because agents request only the scopes that the called service named, without `offline_access`. */
+/**
+ * Agents request only the scopes that the called service named, without `offline_access`. So the document may ask for refresh
+ * tokens.
+ */
 export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
   return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;
 }

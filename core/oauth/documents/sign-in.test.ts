@@ -14,7 +14,6 @@ import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visi
 import { startWorld } from "../testing/world.ts";
 import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** See docs/specification/oauth.md#client-id-metadata-documents. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);
@@ -46,7 +45,7 @@ type Client5 = {
 const insecure = { execute: [client.allowInsecureRequests] };
 
 describe("a site that is known by its document", () => {
-  test("signs a user in knowing only the service's URL, and is counted", async () => {
+  test("signs a user in with only the service's URL", async () => {
     const at = await visit();
     const { site, session, browser, person } = at;
     const { tokens } = await world.signInWith(site.app, session, browser, asked(at, { scope: "openid profile offline_access" }));
@@ -65,7 +64,7 @@ describe("a site that is known by its document", () => {
     expect(answer).toMatchObject({ error: "invalid_request" });
   });
 
-  test("gets the requested scopes; without a scope openid and profile, without offline_access no refresh token", async () => {
+  test("gets openid and profile if it requests no scope", async () => {
     const at = await visit();
     expect(await signInAtSite(at, { scope: "" })).toMatchObject({ scope: "openid profile" });
     expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
@@ -76,13 +75,13 @@ describe("a site that is known by its document", () => {
     expect(await signInAtSite(at, { scope: "" })).toMatchObject({ scope: "read-repos" });
   });
 
-  test("gets no scopes beyond those that its document names", async () => {
+  test("gets only scopes that its document names", async () => {
     const at = await visit({ scope: "openid profile email not-of-ours" });
     expect(await signInAtSite(at, { scope: "openid email" })).toMatchObject({ scope: "openid email" });
     expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });
   });
 
-  test("works with openid-client: a pushed request, tokens, a refresh and a revocation", async () => {
+  test("works with openid-client", async () => {
     const at = await visit();
     const config = await client.discovery(new URL(world.origin), at.site.clientId, undefined, client.None(), insecure);
     expect(config.serverMetadata().client_id_metadata_document_supported).toBe(true);
@@ -102,7 +101,7 @@ describe("a site that is known by its document", () => {
 });
 
 describe("what existing clients send and publish", () => {
-  test("HuggingChat: `scopes` as a string; openid-client 5, Basic with the client ID and an empty secret (C3)", async () => {
+  test("HuggingChat sends `scopes` as a string, and Basic with an empty secret (C3)", async () => {
     const at = await visit({ scopes: "openid profile email read-mcp inference-api", client_uri: "https://chat.example/" });
     const { Issuer, generators } = openidClient5();
     const issuer = await Issuer.discover(world.origin);
@@ -120,7 +119,7 @@ describe("what existing clients send and publish", () => {
     expect(await site.userinfo(tokens)).toMatchObject({ sub: at.person.id, name: at.person.username, orgs: [] });
   });
 
-  test("an agent: no authentication method, grants of its own, loopback redirect URIs without a port; S84 unknown grants are dropped", async () => {
+  test("S84 an agent signs in although its document names unknown grants", async () => {
     const at = await visit({
       token_endpoint_auth_method: undefined,
       application_type: "native",
@@ -138,7 +137,7 @@ describe("what existing clients send and publish", () => {
     expect(unknown.status).toBe(400);
   });
 
-  test("a command line: the device flow, for a document that lists its grant", async () => {
+  test("a command line gets a device code if its document lists the grant", async () => {
     const grant = "urn:ietf:params:oauth:grant-type:device_code";
     const [with_, without] = [await visit({ grant_types: ["authorization_code", grant] }), await visit()];
     const started = await world.post("/oauth/device", { client_id: with_.site.clientId });
@@ -152,7 +151,7 @@ describe("what existing clients send and publish", () => {
 });
 
 describe("S73 a client with keys must prove that it has them", () => {
-  test("a sign-in succeeds with an assertion and fails without one", async () => {
+  test("a sign-in without an assertion fails", async () => {
     const { publicKey, privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256", use: "sig" };
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });
@@ -178,7 +177,7 @@ describe("S73 a client with keys must prove that it has them", () => {
     expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: at.person.id });
   });
 
-  test("S143 with assertions that live for five minutes and are counted by client and by address", async () => {
+  test("S143 assertions live for five minutes and are counted by client and address", async () => {
     const pair = await clientKeyPair();
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [pair.jwk] } });
     await ask(at, asked(at));
@@ -204,7 +203,7 @@ describe("S73 a client with keys must prove that it has them", () => {
 });
 
 describe("what the user sees", () => {
-  test("S26 the host of the document beside the name that the app gave itself", async () => {
+  test("S26 the host of the document beside the app's name", async () => {
     const at = await visit({ client_uri: "https://kite.example/about" });
     const { request } = await openQuestion(at, asked(at));
     expect(request).toMatchObject({
@@ -222,7 +221,7 @@ describe("what the user sees", () => {
     });
   });
 
-  test("S27 whether the answer stays on the device, and S88 whether it goes to another host", async () => {
+  test("S27 S88 whether the code goes to the device or to another host", async () => {
     const uris = {
       "https://elsewhere.example/cb": { isRedirectToOtherHost: true, isOnDevice: false, redirectTarget: "elsewhere.example" },
       "http://localhost/cb": { isRedirectToOtherHost: false, isOnDevice: true, redirectTarget: "localhost" },
@@ -236,7 +235,7 @@ describe("what the user sees", () => {
     expect((await openQuestion(own, asked(own))).request).toMatchObject({ isOnDevice: true, isRedirectToOtherHost: false });
   });
 
-  test("S29 the first consent is never skipped; a later one is, unless the code stays on the device", async () => {
+  test("S29 a question the first time, and later only if the code stays on the device", async () => {
     const at = await visit({ redirect_uris: ["https://kite.example/cb", "http://127.0.0.1/cb"] });
     const onWeb = { redirect_uri: "https://kite.example/cb" };
     expect((await ask(at, { ...onWeb, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });

@@ -13,12 +13,12 @@ import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** Null if the logo cannot be shown. Undefined if no logo was fetched. */
+/** Null if the logo cannot be shown. Undefined if the logo was not fetched. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * A redirect URI that was removed may have led to the wrong place, so its Grants end (S86).
- * @returns whether anything about the client changed
+ * A removed redirect URI may have led to an attacker, so its Grants end (S86).
+ * @returns whether the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const isRecorded = await isChangeRecorded(clientId, fetched, logo);
@@ -27,7 +27,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
     const before = kept?.metadata as DocumentMetadata | undefined;
     const metadata = fetched.metadata ?? before;
-    // The server answered that its document is unchanged, but housekeeping has deleted the stored document meanwhile.
+    // The server answered 304, but housekeeping has deleted the stored document meanwhile.
     if (!metadata) return false;
 
     const logoId = await storeLogo(tx, kept?.logoId ?? null, before?.logo_uri, metadata.logo_uri, logo);
@@ -52,7 +52,9 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
   });
 }
 
-/** A logo with an unchanged URL that could not be fetched stays, so that users are not asked again because a server is down. */
+/**
+ * A logo that could not be fetched stays if its URL is unchanged. Otherwise users would be asked again because a server is down.
+ */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -70,10 +72,10 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** So many changes of one document are recorded per hour. Its owner must not be able to fill the audit log (S144). */
+/** An hourly limit. The document's owner must not be able to fill the audit log (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** The count is before the transaction, because a rollback must not undo the count. */
+/** Counted before the transaction, because a rollback would undo the count. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));

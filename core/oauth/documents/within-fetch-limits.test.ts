@@ -25,7 +25,7 @@ const times = async (count: number, ask: () => Promise<unknown>) => {
 };
 
 describe("S80 fetches are limited", () => {
-  test("by the requesting address, a /64 counting as one, for one minute", async () => {
+  test("by the requesting address for one minute, and a /64 counts as one address", async () => {
     let last = 0;
     const ask = () => withinFetchLimits(unknown({ address: `2001:db8:1:2::${++last}` }), fetched);
     await times(LIMITS.ofAddress, ask);
@@ -37,7 +37,7 @@ describe("S80 fetches are limited", () => {
     expect(await ask()).toBe("fetched");
   });
 
-  test("by all networks of a /48 together, which leaves half of the unknown documents to others", async () => {
+  test("by /48, which may fetch half of the unknown documents", async () => {
     let network = 0;
     const ask = () => withinFetchLimits(unknown({ address: `2001:db8:1:${++network}::1` }), fetched);
     await times(LIMITS.ofUnknown / 2, ask);
@@ -45,14 +45,14 @@ describe("S80 fetches are limited", () => {
     expect(await withinFetchLimits(unknown({ address: "2001:db8:2:1::1" }), fetched)).toBe("fetched");
   });
 
-  test("by host, for URLs without a stored document; stored documents are still fetched", async () => {
+  test("by host, except for stored documents", async () => {
     const ask = () => withinFetchLimits(unknown({ hostname: "app.example" }), fetched);
     await times(LIMITS.ofUnknownOnHost, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), fetched)).toBe("fetched");
   });
 
-  test("in total, for URLs without a stored document; stored documents are still fetched", async () => {
+  test("in total, except for stored documents", async () => {
     await times(LIMITS.ofUnknown, () => withinFetchLimits(unknown(), fetched));
     await expect(withinFetchLimits(unknown(), fetched)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), fetched)).toBe("fetched");
@@ -65,14 +65,14 @@ describe("S80 fetches are limited", () => {
     expect(await withinFetchLimits(known("https://other.example/client"), fetched)).toBe("fetched");
   });
 
-  test("refused requests do not count against others", async () => {
+  test("without counting refused requests", async () => {
     const ask = () => withinFetchLimits(unknown({ hostname: "app.example", address: "192.0.2.1" }), fetched);
     await times(LIMITS.ofUnknownOnHost, ask);
     await times(40, () => ask().catch(() => undefined));
     expect(await withinFetchLimits(unknown({ address: "192.0.2.1" }), fetched)).toBe("fetched");
   });
 
-  test("by the number of simultaneous fetches, from one host and in total, whether they succeed or fail", async () => {
+  test("by the number of simultaneous fetches, from one host and in total", async () => {
     const ends: (() => void)[] = [];
     const slow = () =>
       new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : () => reject(new Error("no"))));

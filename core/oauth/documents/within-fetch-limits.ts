@@ -2,12 +2,14 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { waitInWords } from "#core/counted.ts";
 import { DocumentError } from "./document-error.ts";
 
-/** Anyone can send any URL as a client ID (S80). A flood of URLs may stop only apps whose documents are not stored yet. Each process counts for itself. */
+/**
+ * Anybody can send any URL as a client ID (S80). A flood of URLs must not stop apps whose documents are stored. Each process
+ * counts for itself.
+ */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** The limit for one IP address, with documents of any kind. */
   ofAddress: 30,
-  /** The limit for one /48, which one customer may have. It is at most half of `ofUnknown`. */
+  /** The limit for one /48, which one customer may have. At most half of `ofUnknown`. */
   ofCustomer: 60,
   ofUnknown: 120,
   ofUnknownOnHost: 20,
@@ -16,7 +18,7 @@ export const LIMITS = {
 export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
-/** A used document is one of an app for which a user has a consent. An unused one is only stored. */
+/** `used`: some user has a consent for the document's app. `unused`: only stored. */
 type DocumentUse = "unknown" | "unused" | "used";
 type Asked = { clientId: string; hostname: string; use: DocumentUse; address: string | null };
 
@@ -43,7 +45,7 @@ export async function withinFetchLimits<T>({ clientId, hostname, use, address }:
       ];
   const parallel: [string, number][] = [
     [use, CONCURRENCY[use]],
-    // One slow host must not occupy all slots, however many documents it has.
+    // One slow host with many documents must not occupy all slots.
     [`${use} on ${hostname}`, isKnown ? CONCURRENCY.knownOnHost : CONCURRENCY.unknownOnHost],
   ];
   for (const [key, limit] of own) refuseOver(key, limit, now, true);
@@ -73,7 +75,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // When there are too many counters, those that were idle longest are dropped first.
+  // Above the maximum, the counters that were idle longest are dropped.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {

@@ -27,7 +27,7 @@ const alertsOf = async ({ app }: { app: { clientId: string } }) =>
   (await alertOnBursts()).filter(({ clientId }) => clientId === app.clientId);
 const emailsTo = (email: string) => db().mail.findMany({ where: { recipient: email } });
 
-test("S96 the organization's administrators are alerted to twenty refusals in ten minutes, once a day", async () => {
+test("S96 administrators get one email a day about twenty refusals in ten minutes", async () => {
   const at = await boundApp();
   await at.entries("exchange_refused", BURST_REFUSALS, 15);
   await at.entries("exchange_refused", BURST_REFUSALS - 1);
@@ -48,7 +48,7 @@ test("S96 the organization's administrators are alerted to twenty refusals in te
   expect(await alertsOf(at)).toHaveLength(1);
 });
 
-test("S96 administrators are alerted to many exchanges if they are unusual, and not for an app that is always busy", async () => {
+test("S96 administrators get an email about many exchanges only if these are unusual for the app", async () => {
   const [quiet, busy] = [await boundApp(), await boundApp()];
   const day = new Date(Date.now() - 86_400_000);
   await db().oAuthAppUsage.create({ data: { clientId: busy.app.clientId, day, tokens: 7 * 144 * 50 } });

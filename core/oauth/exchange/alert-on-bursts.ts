@@ -4,14 +4,13 @@ import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
 
 const BURST_MINUTES = 10;
-/** With so many refusals, somebody is trying addresses, or a program is broken. */
+/** So many refusals mean that somebody is trying addresses, or that a program is broken. */
 export const BURST_REFUSALS = 20;
-/** The number of exchanges must also be at least `BURST_TIMES_USUAL` times the app's usual number. */
+/** Also required: `BURST_TIMES_USUAL` times the app's usual number of exchanges. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
 /** An app causes at most one alert in this time, because nobody reads alerts that come every minute. */
 const QUIET_HOURS = 24;
-/** The next round sends the remaining alerts. */
 const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
@@ -29,7 +28,7 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
   WHERE (e.refused >= $2 OR (e.issued >= $3 AND e.issued >= s.usual * $4)) AND (t.reset_at IS NULL OR t.reset_at <= now())
   LIMIT $5`;
 
-/** See S96. The app is not blocked, because the burst may be a nightly job. */
+/** See S96. The app is not blocked: the burst may be a nightly job. */
 export async function alertOnBursts(): Promise<Burst[]> {
   const limits = [BURST_MINUTES, BURST_REFUSALS, BURST_EXCHANGES, BURST_TIMES_USUAL, APPS_MAX];
   const bursts = await db().$queryRawUnsafe<Burst[]>(FIND, ...limits);
@@ -41,7 +40,6 @@ export async function alertOnBursts(): Promise<Burst[]> {
   return sent;
 }
 
-/** If several workers find the same burst, only one sends the alert. */
 async function sendAlert(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
   const taken = await tx.$executeRaw`
     INSERT INTO throttle AS t (key, count, reset_at)

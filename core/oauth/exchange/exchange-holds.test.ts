@@ -24,7 +24,6 @@ async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
   const { active } = introspection.status === 200 ? await introspection.json() : { active: false };
   const userinfo = (await world.userinfo(token)).status === 200;
-  // A deleted client cannot introspect.
   if (introspection.status === 200) expect(userinfo).toBe(active);
   return userinfo;
 }
@@ -72,7 +71,7 @@ const revoke = async (app: Prepared["app"]) => {
   expect((await world.post("/oauth/revoke", { token: issued }, { authorization })).status).toBe(200);
 };
 
-test.each(Object.keys(ends))("S95 %s ends the token at the next call, for good", async (what) => {
+test.each(Object.keys(ends))("S95 %s ends the token at the next call", async (what) => {
   const { end, restore } = ends[what] as (typeof ends)[string];
   const at = await prepareExchange(world);
   issued = (await exchange(at, at.writer.email)).body.access_token;
@@ -88,7 +87,7 @@ test.each(Object.keys(ends))("S95 %s ends the token at the next call, for good",
   expect(await isAlive(at, issued)).toBe(false);
 });
 
-test("S95 the tokens of an app lose each scope that the app loses", async () => {
+test("S95 a token loses each scope that its app loses", async () => {
   const at = await prepareExchange(world, { scopes: ["openid", "read-repos", "write-repos"] });
   const { access_token } = (await exchange(at, at.writer.email)).body;
   const authorization = world.basic(at.app.clientId, at.app.secret ?? "");
@@ -103,7 +102,7 @@ test("S95 the tokens of an app lose each scope that the app loses", async () => 
   expect(await scopes()).toEqual(["read-repos", ["read-repos"], ["read-repos"]]);
 });
 
-test("a role that changes counts from the next call on", async () => {
+test("a changed role applies from the next call on", async () => {
   const at = await prepareExchange(world);
   const { access_token } = (await exchange(at, at.writer.email)).body;
   const role = async () => (await (await world.userinfo(access_token)).json()).organizations[0].roleInOrg;
@@ -112,7 +111,7 @@ test("a role that changes counts from the next call on", async () => {
   expect(await role()).toBe("read");
 });
 
-test("userinfo and the token contain the bound organization, and no other of the person's", async () => {
+test("userinfo and the token contain only the bound organization", async () => {
   const at = await prepareExchange(world);
   await world.organization(`second-${at.orgName}`, { [at.writer.id]: "admin" });
   const { access_token } = (await exchange(at, at.writer.email)).body;
@@ -120,7 +119,7 @@ test("userinfo and the token contain the bound organization, and no other of the
   expect(organizations.map(({ sub }: { sub: string }) => sub)).toEqual([at.orgId]);
 });
 
-test("a member sees which apps hold tokens for them, until these tokens end; the member's connected apps do not list these apps", async () => {
+test("a member sees which apps hold tokens for them", async () => {
   const at = await prepareExchange(world);
   const [first] = [await exchange(at, at.writer.email), await exchange(at, at.writer.email, { scope: "read-repos" })];
   expect(await listTokensOfMember(at.writer.id)).toMatchObject([
@@ -141,7 +140,7 @@ test("a member sees which apps hold tokens for them, until these tokens end; the
   expect(await listTokensOfMember(at.writer.id)).toEqual([]);
 });
 
-test("housekeeping deletes a Grant that ended two hours ago, and keeps one that has not ended", async () => {
+test("housekeeping deletes a Grant two hours after its end", async () => {
   const at = await prepareExchange(world);
   const { access_token } = (await exchange(at, at.writer.email)).body;
   await exchange(at, at.reader.email);

@@ -17,9 +17,7 @@ export type Exchange = {
   hasPlan: boolean;
   isBlockedByOrganization: boolean;
   scopes: string[];
-  /** Null means the default. */
   tokenSeconds: number | null;
-  /** The user with the email address, who may or may not be a member. */
   subject: Subject | null;
 };
 
@@ -35,7 +33,7 @@ export type Subject = {
   restrictions: SecurityRestriction[] | null;
 };
 
-/** Reads only indexes, so the cost is the same for an organization of any size. */
+/** Uses only indexes, so the cost does not grow with the organization. */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
     coalesce(${HAS_EXCHANGE_PLAN}, false) AS "hasPlan",
@@ -51,7 +49,6 @@ export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "org
   LEFT JOIN member_standing m ON m.org_id = o.id AND m.user_id = u.id`;
 
 type Asked = { clientId: string; email: string };
-/** A larger batch would delay the earliest requests. */
 const AT_ONCE_MAX = 16;
 
 const find = batched<Asked, Exchange | undefined>(async (asked) => {
@@ -62,7 +59,8 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * @param email in canonical form. Without an email, the query still runs, so that the time is the same (S91).
+ * Without an email, the query runs too, so that the time is the same (S91).
+ * @param email in canonical form
  * @returns undefined if the app was deleted or is blocked
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
@@ -78,8 +76,8 @@ export type DecidedExchange = {
 };
 
 /**
- * The token and its audit entry are stored by one statement, so that neither exists without the other (S96). The Grant ends with
- * the right to exchange (artifact-rows.ts).
+ * One statement stores the token and its entry, so neither exists without the other (S96). The Grant ends with the right to
+ * exchange (artifact-rows.ts).
  */
 const SAVE = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
@@ -104,7 +102,7 @@ const save = batched<Row, undefined>(async (rows) => {
   return rows.map(() => undefined);
 }, AT_ONCE_MAX);
 
-/** While the engine saves the token, configuration.ts and adapter.ts find the exchange in the request's rows. */
+/** configuration.ts and adapter.ts read the exchange from the request's rows while the engine saves the token. */
 export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
   const rows = requestRows();
   rows.exchange = exchange;
@@ -141,10 +139,10 @@ export async function saveExchange(
   ]);
 }
 
-/** Administrators are alerted after 20 refusals, so many more entries are useless. */
+/** Administrators are alerted after 20 refusals. Many more entries would not help them. */
 export const REFUSALS_OF_CLIENT = 300;
 
-/** Limits the entries, because anyone can cause refusals with their own app and organization (S96, S144). */
+/** Anybody can cause refusals with an app and organization of their own, so entries are limited (S96, S144). */
 export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
   { mayExchange }: { mayExchange: boolean },

@@ -16,7 +16,7 @@ const world = await startWorld();
 const at = await prepareExchange(world);
 afterAll(() => world.stop());
 
-// Refusals count by address (S56), and these tests cause them on purpose.
+// Refusals count by address (S56), and these tests cause many.
 let addresses = 0;
 const fromElsewhere = () => world.sendFrom(`192.0.2.${(addresses++ % 250) + 1}`);
 
@@ -56,7 +56,7 @@ describe("independent clients", () => {
     expect(claims.organizations).toMatchObject([{ sub: at.orgId, roleInOrg: "write" }]);
   });
 
-  test("openid-client exchanges, with DPoP too", async () => {
+  test("openid-client exchanges, even with DPoP", async () => {
     const config = await openid.discovery(
       new URL(world.origin),
       at.app.clientId,
@@ -81,7 +81,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
     return { status: response.status, challenge: response.headers.get("www-authenticate"), body: await response.json() };
   };
 
-  test("credentials in the body are refused, right or wrong, with advice", async () => {
+  test("credentials in the body are refused", async () => {
     for (const client_secret of [at.app.secret ?? "", "wrong"]) {
       const { status, body } = await refusedWith({ client_id: at.app.clientId, client_secret });
       expect([status, body.error]).toEqual([401, "invalid_client"]);
@@ -101,7 +101,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
     expect(attempts[0]?.challenge).toMatch(/^Basic\b/);
   });
 
-  test("a public app cannot exchange", async () => {
+  test("a public app is refused", async () => {
     const app = await world.app(at.admin, { owner: { orgId: at.orgId }, isBound: true });
     await db().oAuthApp.update({ where: { id: app.id }, data: { privileges: ["token-exchange"] } });
     expect(await refusedWith({ client_id: app.clientId })).toMatchObject({ status: 401, body: { error: "invalid_client" } });
@@ -109,7 +109,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
   });
 });
 
-test("S90 an app that is not bound, is blocked by the organization, or lacks privilege or plan gets 401 invalid_client with the reason", async () => {
+test("S90 an app without binding, privilege or plan gets 401 invalid_client with the reason", async () => {
   const other = await prepareExchange(world);
   const set = async (data: object) => db().oAuthApp.update({ where: { id: other.app.id }, data });
   const refusal = async () => {
@@ -153,7 +153,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     await db().user.update({ where: { id: at.reader.id }, data: { email: at.reader.email, emailCanonical: at.reader.email } });
   });
 
-  test("an unknown user, a non-member, an unverified, a disabled and a restricted member get the same response; the audit log distinguishes them", async () => {
+  test("unknown users, non-members and restricted members get the same response, and only the entries differ", async () => {
     const other = await prepareExchange(world, { name: "Other" });
     const { admin, writer, reader, stranger } = other;
     await db().user.update({ where: { id: writer.id }, data: { emailVerifiedAt: null } });
@@ -183,7 +183,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     ).toBe(true);
   });
 
-  test("S144 refusals are recorded up to limits for an app, an address and all, separately for apps that may not exchange", async () => {
+  test("S144 refusals are recorded up to limits for an app, an address and in total", async () => {
     world.sendFrom("2001:db8:144:1::1");
     const other = await prepareExchange(world, { name: "Restless" });
     const recorded = () => db().auditEvent.count({ where: { orgId: other.orgId, type: "oauth_token.exchange_refused" } });
@@ -221,7 +221,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     }
   });
 
-  test("takes the same time for an unknown address and for a non-member", async () => {
+  test("takes the same time for an unknown address as for a non-member", async () => {
     const time = async (email: string) => {
       fromElsewhere();
       const startedAt = performance.now();
@@ -276,7 +276,7 @@ test("S92 the parameters must be as RFC 8693 requires", async () => {
   expect([twice.status, (await twice.json()).error]).toEqual([400, "invalid_request"]);
 });
 
-test("resource and audience may name the service's API; anything else fails with invalid_target", async () => {
+test("resource and audience must name the service's API", async () => {
   for (const extra of [{ resource: world.origin }, { resource: `${world.origin}/`, audience: world.origin }]) {
     const { body } = await exchange(at, at.writer.email, extra);
     expect(await introspect(body.access_token)).toMatchObject({ active: true, aud: world.origin });
@@ -292,7 +292,7 @@ test("resource and audience may name the service's API; anything else fails with
   }
 });
 
-test("S93 scopes: all of the app's, or the requested ones, and no others", async () => {
+test("S93 the token has the app's scopes, or those requested among them", async () => {
   expect((await exchange(at, at.writer.email)).body.scope).toBe("openid profile email read-repos");
   expect((await exchange(at, at.writer.email, { scope: "" })).body.scope).toBe("openid profile email read-repos");
   const some = await exchange(at, at.writer.email, { scope: "read-repos profile read-repos" });
@@ -304,7 +304,7 @@ test("S93 scopes: all of the app's, or the requested ones, and no others", async
   }
 });
 
-test("S94 the answer is that of RFC 8693 §2.2.1, without a refresh token; the ID token is for the client", async () => {
+test("S94 the response is that of RFC 8693 §2.2.1, without a refresh token", async () => {
   const { status, headers, body } = await exchange(at, at.writer.email);
   expect(status).toBe(200);
   expect(Object.keys(body)).toEqual(["access_token", "token_type", "expires_in", "scope", "id_token", "issued_token_type"]);
@@ -321,7 +321,7 @@ test("S94 the answer is that of RFC 8693 §2.2.1, without a refresh token; the I
   expect((await world.userinfo(without.body.access_token)).status).toBe(403);
 });
 
-test("S96 each exchange is recorded with app, subject, scopes and address", async () => {
+test("S96 each exchange writes an entry with app, subject, scopes and address", async () => {
   const other = await prepareExchange(world);
   world.sendFrom("203.0.113.9");
   const { body } = await exchange(other, other.reader.email, { scope: "read-repos" });
@@ -343,7 +343,7 @@ test("S96 each exchange is recorded with app, subject, scopes and address", asyn
   fromElsewhere();
 });
 
-test("S97 no token outlives 30 days, whatever the row or the request contains", async () => {
+test("S97 every token expires within 30 days", async () => {
   const other = await prepareExchange(world);
   await db().oAuthApp.update({ where: { id: other.app.id }, data: { accessTokenSeconds: 90 * 86_400 } });
   const { body } = await exchange(other, other.reader.email, { expires_in: "99999999" });
@@ -363,7 +363,7 @@ test("S101 a client ID is never a user's ID", async () => {
 });
 
 describe("RFC 8693 §4.1 delegation", () => {
-  test("the actor token's user is the acting party: in introspection, in the audit log, and within the next token", async () => {
+  test("introspection, the audit log and the next token name the actor token's user", async () => {
     const other = await prepareExchange(world);
     const actor = (await exchange(other, other.admin.email)).body.access_token;
     const as = (actor_token: string) => ({ actor_token, actor_token_type: ACCESS_TOKEN_TYPE });
@@ -396,7 +396,7 @@ describe("RFC 8693 §4.1 delegation", () => {
     expect(depth).toBe(5);
   });
 
-  test("an actor token of another app, or one that has ended, fails with invalid_request", async () => {
+  test("an actor token of another app or one that has ended fails with invalid_request", async () => {
     const other = await prepareExchange(world);
     const foreign = (await exchange(at, at.admin.email)).body.access_token;
     const ended = (await exchange(other, other.admin.email)).body.access_token;
@@ -429,14 +429,14 @@ describe("hostile and odd requests", () => {
     ).toBe(400);
   });
 
-  test("S51 a NUL byte, a body of a megabyte and a very long address get a 4xx each", async () => {
+  test("S51 NUL, a megabyte and a very long address get a 4xx response", async () => {
     fromElsewhere();
     expect(outcomeOf(await exchange(at, "a\0@example.test"))).toBe("400 invalid_request");
     expect((await exchange(at, "x".repeat(1_000_000))).status).toBe(413);
     expect(outcomeOf(await exchange(at, `${"x".repeat(50_000)}@example.test`))).toBe("400 invalid_grant");
   });
 
-  test("fifty at once yield fifty tokens and fifty audit entries", async () => {
+  test("fifty exchanges at once yield fifty tokens and fifty entries", async () => {
     const other = await prepareExchange(world);
     const all = await Promise.all(Array.from({ length: 50 }, () => exchange(other, other.writer.email, { scope: "profile" })));
     expect(new Set(all.map(({ body }) => body.access_token)).size).toBe(50);
@@ -446,7 +446,7 @@ describe("hostile and odd requests", () => {
   });
 });
 
-test("an exchange takes two statements in an organization of 20,000 members, and scans none of them", async () => {
+test("an exchange takes two statements and uses only indexes, even with 20,000 members", async () => {
   const other = await prepareExchange(world);
   const ids = "SELECT n, 'ee' || lpad(to_hex(n), 22, '0') AS id FROM generate_series(1, 20000) AS n";
   await db().$executeRawUnsafe(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
@@ -464,7 +464,7 @@ test("an exchange takes two statements in an organization of 20,000 members, and
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toMatch(/Seq Scan on (membership|"?user"?)/);
 });
 
-test("an app that requires bound tokens gets none without a proof, and none with a used proof", async () => {
+test("an app that requires bound tokens needs a fresh proof", async () => {
   const other = await prepareExchange(world, { isDpopRequired: true });
   fromElsewhere();
   expect(outcomeOf(await exchange(other, other.writer.email))).toBe("400 invalid_dpop_proof");
@@ -479,7 +479,7 @@ test("an app that requires bound tokens gets none without a proof, and none with
   expect((await world.userinfo(bound.body.access_token)).status).toBe(401);
 });
 
-test("S96 a token is stored with its Grant even if a Next page, with its own modules, requested the engine first", async () => {
+test("S96 a token is stored with its Grant even if a Next page requested the engine first", async () => {
   const { keyhookProvider } = globalThis as typeof globalThis & { keyhookProvider?: { current?: unknown } };
   if (keyhookProvider) keyhookProvider.current = undefined;
   vi.resetModules();

@@ -23,7 +23,7 @@ import {
   unauthorizedClient,
 } from "./read-exchange-request.ts";
 
-/** RFC 8414: the engine lists a grant type that is registered. */
+/** The engine then lists the grant type in its metadata (RFC 8414). */
 export function registerTokenExchange(provider: Provider): void {
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchangeToken, [...EXCHANGE_PARAMETERS], [...REPEATABLE_PARAMETERS]);
 }
@@ -47,7 +47,7 @@ async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
     if (!(error instanceof ExchangeRefusal)) throw error;
     ctx.state.isExplained = true;
     await recordRefused(ctx, clientId, parameters, exchange, error);
-    // The wait is longer than any lookup takes, so the time does not reveal whether the user exists (S91).
+    // Waits longer than any lookup takes, so the time does not reveal whether the user exists (S91).
     if (error.error === "invalid_grant") await sleep(Math.max(1, REFUSAL_MS - (performance.now() - startedAt)));
     throw error;
   }
@@ -57,7 +57,7 @@ const REFUSAL_MS = 25;
 // RFC 5321 §4.5.3.1.3.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** Refusals of an unbound app are not recorded, because nobody could read the entries (S96). */
+/** Refusals of an unbound app are not recorded: there would be no organization to read them (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -69,7 +69,7 @@ async function recordRefused(
   const event = {
     orgId: exchange.orgId,
     clientId,
-    // The organization must not learn that non-members have an account here.
+    // The organization must not learn whether a non-member has an account here.
     subjectId: exchange.subject?.role ? exchange.subject.id : null,
     data: {
       subject: (parameters.subject_token ?? "").slice(0, SUBJECT_SHOWN_CHARACTERS).toWellFormed(),
@@ -79,7 +79,7 @@ async function recordRefused(
     },
     from: originOf(ctx),
   };
-  // With `invalid_client`, the app itself may not exchange (`assertMayExchange`).
+  // `invalid_client` means that the app may not exchange (`assertMayExchange`).
   await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 
@@ -110,8 +110,8 @@ function assertMayExchange(
 export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member gets no token, because the
- * token would start to work once the restriction ends.
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange (S91). A restricted member gets no token, because it
+ * would start to work when the restriction ends.
  */
 function requireMember({ subject }: Exchange): Subject {
   if (!subject?.role) throw invalidSubject("not_a_member");
@@ -159,11 +159,11 @@ async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<str
 /** RFC 8693 §4.1: the previous acting party is nested in the current one. */
 export type ActingParty = { sub: string; client_id?: string; act?: ActingParty };
 
-/** A longer chain is a loop, and every response would contain all of it. */
+/** A longer chain is a loop, and every response would repeat it. */
 const ACTING_PARTIES_MAX = 5;
 
 /**
- * A token that is bound to a key cannot be an actor token, which comes without a proof (RFC 9449).
+ * A token that is bound to a key needs a proof (RFC 9449), and an actor token has none.
  * @throws ExchangeRefusal `invalid_request` (RFC 8693 §2.2.2)
  */
 async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {

@@ -34,7 +34,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds. The app's row may contain more than is allowed (S97).
+  // The app's row may contain more seconds than are allowed (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();
@@ -70,7 +70,6 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
 /** Nobody signed in, so there is no `auth_time`, `amr` or `nonce` (S94). */
 async function issueIdToken(ctx: KoaContextWithOIDC, member: Subject, scope: string): Promise<string> {
   const token = new ctx.oidc.provider.IdToken(personClaims(member), { ctx });
-  // The engine's types lack this property.
   Object.assign(token, { scope });
   return token.issue({ use: "idtoken" });
 }

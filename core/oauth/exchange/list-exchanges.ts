@@ -35,7 +35,7 @@ export async function listRecentExchanges(
   });
 }
 
-/** An access that a member has without having been asked for consent. */
+/** Access of a member who was not asked for consent. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;

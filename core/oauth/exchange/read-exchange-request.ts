@@ -72,7 +72,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** The organization sees the reason, which may be more specific than the response. */
+/** Only the organization sees the reason, which is more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -89,7 +89,6 @@ type RefusalReason =
   | "invalid_scope"
   | "invalid_dpop_proof";
 
-/** Has the RFC 6749 error for the client, and the reason for the organization. */
 export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   readonly reason: RefusalReason;
 
@@ -106,6 +105,6 @@ export const unauthorizedClient = (reason: RefusalReason, description: string) =
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** The sentence is the same for every reason (S91). */
+/** One sentence for every reason (S91). */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

@@ -16,10 +16,10 @@ export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 
 const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
-/** Longer than the lookup takes, so that the time does not show whether a token was found. */
+/** Longer than the lookup takes, so that the time does not reveal whether a token was found. */
 const ANSWER_MS = 400;
 
-/** Needs no permission: whoever has a token could do worse with it. Neither the response nor its time may help to test tokens. */
+/** Needs no permission: anybody who has a token could do worse with it. Response and time must not help to test tokens. */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
@@ -32,7 +32,7 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
       const ended = await endByHash(tx, [...byHash.keys()], named);
       const recorded: LeakedCredential[] = [];
       for (const one of ended) if (await recordLeak(tx, one, byHash.get(one.hash) ?? "", from)) recorded.push(one);
-      // The delegations of an expired token end too, because a thief may have created things with the token before.
+      // Delegations of an expired token end too: a thief may have created things with it before.
       const known = await tx.$queryRaw<{ id: string }[]>`
         SELECT grant_id AS id FROM oauth_artifact
           WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
@@ -54,7 +54,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs can get any number of tokens, and one account could report them all, so these entries are limited (S144).
+  // Limited (S144), because apps and jobs can get any number of tokens, and one account could report them all.
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -65,18 +65,16 @@ type NamedGrant = { hash: string; grantId: string; exp: number };
 type LeakedCredential = {
   kind: "personal" | "oauth" | "ci" | "client_secret";
   hash: string;
-  /** For an OAuth token, this is its Grant's ID. */
   id: string;
   userId: string | null;
   clientId: string | null;
   orgId: string | null;
-  /** The owner's name for the credential, or the job of a CI token. */
   name: string | null;
 };
 
 /**
- * An app's secret stays valid, because a stranger must not lock out an app's users.
- * @param named the Grants that refresh tokens name, because the tokens' rows may be gone
+ * An app's secret stays valid: a stranger must not lock out an app's users.
+ * @param named the Grants that refresh tokens name, because the tokens' rows may have been deleted
  * @returns the credentials that this call ended
  */
 export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
@@ -84,7 +82,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
     UPDATE personal_access_token SET revoked_at = now()
      WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
     RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
-  // A used refresh token still proves that its family has leaked (S47).
+  // A used refresh token also proves that its family has leaked (S47).
   const live = named.filter(({ exp }) => exp * 1_000 > Date.now());
   const oauth = await tx.$queryRaw<LeakedCredential[]>`
     WITH found AS (
@@ -105,7 +103,7 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
               coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
-  // An app's secret stays valid and could be reported again and again, so only one report a day counts.
+  // An app's secret stays valid and could be reported again, so only one report a day counts.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
     WITH live AS (
       SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
@@ -121,7 +119,6 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
   return [...personal, ...oauth, ...ci, ...secrets];
 }
 
-/** The longest-serving administrators get the email. */
 const ADMINISTRATORS_MAX = 20;
 
 type Recipient = { userId: string; username: string; email: string };
@@ -157,7 +154,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
   ]);
 }
 
-/** Only administrators can rotate the secret of an app that is bound to their organization. */
+/** Administrators, because only they can rotate the secret of a bound app. */
 async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
   const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];

@@ -31,7 +31,6 @@ export async function revokeTokenAtOrganization(
 ): Promise<void> {
   await inTransaction(async (tx) => {
     await requirePermission(actor, "organization.revoke_token", { orgId }, { what: "Organization", tx });
-    // Postgres cannot store NUL, so no ID contains one.
     const found = "tokenId" in reference && reference.tokenId.includes("\0") ? undefined : await findToken(tx, orgId, reference);
     if (!found) throw notFound("Token");
     const { kind, id, userId, name } = found;
@@ -45,7 +44,7 @@ export async function revokeTokenAtOrganization(
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
-    // A token's entries are limited, because tokens could be created and blocked without end (S144).
+    // Limited (S144), because tokens can be created and revoked endlessly.
     const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
     if (userId && isRecorded) await notifyOwner(tx, userId, orgId, found);
   });
@@ -60,7 +59,7 @@ async function blockToken(
 
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
-  // The row of a used refresh token may be gone.
+  // The row of a used refresh token may have been deleted.
   const namedId = "token" in reference ? (readRefreshTokenId(reference.token)?.grantId ?? null) : null;
   const [found] = await tx.$queryRaw<Found[]>`
     SELECT 'personal' AS kind, t.id, t.user_id AS "userId", t.name FROM personal_access_token t
@@ -91,7 +90,7 @@ async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
   const admin = `An administrator of ${organization.fullName}`;
-  // The organization's own app got the token. Its user may never have signed in to the app.
+  // The user may never have signed in to this app, because the organization got the token.
   if (kind === "exchanged") {
     const text = `${admin} has revoked a token that an app of the organization got for your account. The token no longer works.`;
     const advice = "You need not do anything. If you want to know why, ask an administrator: the token may have leaked.";

@@ -69,7 +69,7 @@ describe("an app that is notified of logouts", () => {
     });
   });
 
-  test("has the session's `sid` in its ID tokens, with a new consent and with an earlier one", async () => {
+  test("has the session's `sid` in its ID tokens", async () => {
     const { at, sid } = await signedIn();
     expect(sid).toEqual(expect.any(String));
     const again = await world.signInWith(at.app, at.session, at.browser);
@@ -96,7 +96,7 @@ const ways: Record<string, (at: SignIn) => Promise<unknown>> = {
   },
 };
 
-describe("S109 an app is notified that a site session ended", () => {
+describe("S109 an app gets a logout notice when a site session ends", () => {
   test.each(Object.entries(ways))("by %s", async (_way, end) => {
     const { at, receiver, sid } = await signedIn();
     const other = await signedIn();
@@ -121,7 +121,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(receiver.seen.requests).toBe(1);
   });
 
-  test("by deleting the person, who owns another app", async () => {
+  test("by the deletion of the user", async () => {
     const receiver = await startReceiver(world.origin);
     const owner = await prepare(world, { backchannelLogoutUri: receiver.uri });
     const person = await world.user(`d-${newId()}`);
@@ -132,7 +132,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(receiver.told).toMatchObject([{ sub: person.id }]);
   });
 
-  test("by a sign-out through another app: while the user waits, only a row is stored", async () => {
+  test("by a sign-out through another app", async () => {
     const { at, receiver, sid } = await signedIn();
     const page = await at.browser.fetch("/oauth/logout");
     const xsrf = /name="xsrf" value="(\w+)"/.exec(await page.text())?.[1] ?? "";
@@ -149,7 +149,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(receiver.seen.requests).toBe(1);
   });
 
-  test("once for each app of the session, only to apps that registered for it", async () => {
+  test("once for each app of the session that registered for notices", async () => {
     const { at, receiver, sid } = await signedIn();
     const second = await startReceiver(world.origin);
     const secondApp = await world.app(at.person, { backchannelLogoutUri: second.uri });
@@ -163,7 +163,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await notices()).toHaveLength(2);
   });
 
-  test("even if it is known only by its metadata document", async () => {
+  test("even if the app has a metadata document", async () => {
     const [listening, quiet] = ["https://app.example/client", "https://app.example/quiet"];
     const at = await prepare(world);
     const now = new Date();
@@ -184,7 +184,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await notices()).toMatchObject([{ clientId: listening, sid: "one", userId: at.person.id }]);
   });
 
-  test("and is removed from the engine's session, which becomes invalid", async () => {
+  test("and is removed from the engine's session", async () => {
     const { at } = await signedIn();
     expect(await appsInSessions(at)).toBe(1);
     await endAllSiteSessions(at.person.id);
@@ -193,7 +193,7 @@ describe("S109 an app is notified that a site session ended", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject({ answer: { error: "login_required" } });
   });
 
-  test("even if the session ended during a request that then stored the engine's session again", async () => {
+  test("even if a request stores the engine's session again after the end", async () => {
     const { at, receiver, sid } = await signedIn();
     const worker = await pool().connect();
     await worker.query("begin");
@@ -213,7 +213,7 @@ describe("S109 an app is notified that a site session ended", () => {
 });
 
 describe("signing in again", () => {
-  test("as the same user in the same browser ends no session, and notifies nobody", async () => {
+  test("as the same user in the same browser ends no session", async () => {
     const { at, receiver } = await signedIn();
     const login = { login: at.person.username, password: "a long enough passphrase", replaces: siteToken(at) };
     const { token } = await signInWithPassword(login, noOrigin);
@@ -225,7 +225,7 @@ describe("signing in again", () => {
     expect(receiver.seen.requests).toBe(0);
   });
 
-  test("after signing out starts a session with another `sid`, before the old one's app was notified", async () => {
+  test("after signing out starts a session with another `sid`", async () => {
     const { at, receiver, sid } = await signedIn();
     await endSiteSessionByToken(siteToken(at));
     const session = await world.signIn(at.browser, at.person);
@@ -241,7 +241,7 @@ describe("signing in again", () => {
 });
 
 describe("S109 an app that cannot be notified", () => {
-  test.each([500, 503, 429])("at the moment (%d) is retried later, with a new token", async (status) => {
+  test.each([500, 503, 429])("at the moment (%d) gets a retry with a new token", async (status) => {
     const { at, receiver } = await signedIn([status, 200]);
     await endAllSiteSessions(at.person.id);
     await work();
@@ -263,7 +263,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await notices()).toMatchObject([{ sentAt: expect.any(Date), attempts: 2, lastError: null }]);
   });
 
-  test.each([400, 404, 302])("that refuses (%d) is not retried; its owner can read that in the log", async (status) => {
+  test.each([400, 404, 302])("because it refuses (%d) gets no retry", async (status) => {
     const { at, receiver } = await signedIn([status]);
     await endAllSiteSessions(at.person.id);
     await work();
@@ -276,7 +276,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(events).toMatchObject([{ subjectId: at.person.id, data: { reason, attempts: 1 } }]);
   });
 
-  test("again and again adds a limited number of entries to the log (S144)", async () => {
+  test("adds a limited number of entries to the log (S144)", async () => {
     const { at, receiver } = await signedIn([404]);
     const where = { type: "oauth_logout_notice.fail", clientId: at.app.clientId };
     const entry = { ...where, subjectId: at.person.id };
@@ -288,7 +288,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await db().auditEvent.count({ where })).toBe(ENTRIES_ABOUT_IN_APP);
   });
 
-  test("within an hour is abandoned", async () => {
+  test("is abandoned within an hour", async () => {
     const { at, receiver } = await signedIn(Array(20).fill(503));
     await endAllSiteSessions(at.person.id);
     let waitedSeconds = 0;
@@ -305,7 +305,7 @@ describe("S109 an app that cannot be notified", () => {
     expect(await notices()).toMatchObject([{ failedAt: expect.any(Date), claimId: null }]);
   });
 
-  test("is abandoned after three quarters of an hour, however late the first attempt was", async () => {
+  test("is abandoned after three quarters of an hour, even if the first attempt was late", async () => {
     const { at, receiver } = await signedIn([503, 503]);
     await endAllSiteSessions(at.person.id);
     await endEngineSessions();
@@ -342,11 +342,10 @@ describe("S109 an app that cannot be notified", () => {
 });
 
 describe("S109 an app that answers slowly", () => {
-  /** The slots of one worker. Shared tables keep one of them free. */
   const SLOTS = 32;
 
   test.each(["one app of many users", "one user of many apps"])(
-    "%s has a limited number of notices in progress, and delays nobody else",
+    "%s has a limited number of notices in progress",
     async (whose) => {
       const slow = await startSlowReceiver();
       const at = await prepare(world, { backchannelLogoutUri: slow.uri });
@@ -377,7 +376,7 @@ describe("S109 an app that answers slowly", () => {
     },
   );
 
-  test("a user who holds no slot gets one before four users who hold all others", async () => {
+  test("gives a user who holds no slot precedence over users who hold many", async () => {
     const crowd = Array.from({ length: 4 }, () => newId());
     await queueLogoutNotices(
       db(),
@@ -395,7 +394,7 @@ describe("S109 an app that answers slowly", () => {
 });
 
 describe("S109 a user who signs in and out all day", () => {
-  test("has a limited number of open notices; the oldest are abandoned, except those in progress, and no other user's", async () => {
+  test("has a limited number of open notices, of which the oldest are abandoned", async () => {
     const [userId, other] = [newId(), newId()];
     const noticesOf = (whose: string, count: number) =>
       Array.from({ length: count }, (_, n) => ({ clientId: newId(), userId: whose, sid: `${n}` }));
@@ -407,7 +406,7 @@ describe("S109 a user who signs in and out all day", () => {
     expect(await db().oAuthLogoutNotice.count({ where: { id: rows[0]?.id ?? "" } })).toBe(1);
   });
 
-  test("has one notice for all sessions that an app cannot distinguish", async () => {
+  test("has one notice for sessions that an app cannot distinguish", async () => {
     const receiver = await startReceiver(world.origin);
     const at = await prepare(world, { backchannelLogoutUri: receiver.uri });
     const payload = { siteSessionId: at.session.id, authorizations: { [at.app.clientId]: {} } };
@@ -420,7 +419,7 @@ describe("S109 a user who signs in and out all day", () => {
 });
 
 describe("S122 a worker that dies", () => {
-  test("between claim and response leaves the notice to another worker, and does not change the notice when it resumes", async () => {
+  test("between claim and response leaves the notice to another worker", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
     await endEngineSessions();
@@ -436,7 +435,7 @@ describe("S122 a worker that dies", () => {
     expect((await notices())[0]).toEqual(told);
   });
 
-  test("while it ends the engine's sessions leaves these sessions and their notices to another worker", async () => {
+  test("while it ends the engine's sessions leaves them to another worker", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
     await asOwner("alter table oauth_logout_notice add constraint refuse_all check (false) not valid");

@@ -10,16 +10,14 @@ import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 
 const MINUTE = 60;
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** No retry begins after this time, however late the first attempt was. */
+/** No retry begins after this time, even if the first attempt was late. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
-/** Only the status of the response is used. */
 const MAX_BODY_BYTES = 1024;
 
-/** `isFinal` means that another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
-/** Delivers at least once (S109). A second notice does no harm. */
+/** Delivers at least once (S109), and a second notice does no harm. */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
   const outcome = await postNotice(notice);
   if (outcome.isDelivered) return recordDelivered(notice, claimId);
@@ -46,7 +44,6 @@ async function postNotice(notice: QueuedLogoutNotice): Promise<Outcome> {
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
   if (!client || !url) return { isDelivered: false, reason: "the app no longer has a sign-out URL", isFinal: true };
-  // A token lives for only two minutes, so each attempt gets its own.
   const token = await issueLogoutToken(provider, client, { userId: notice.user_id, sid: notice.sid });
   const result = await sendRequest({
     url,
@@ -84,7 +81,7 @@ async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, reason: 
   );
 }
 
-/** The owner should know that the app still considers the user signed in (S109). */
+/** The entry tells the owner that the app still considers the user signed in (S109). */
 async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

@@ -43,7 +43,7 @@ const isSignedIn = async (at: SignIn, token = siteToken(at.browser)) =>
   token !== "" && (await findSiteSession(token)) !== undefined;
 
 describe("S108 RP-initiated logout", () => {
-  test("asks first, names the app, and signs out of the site and the engine when the person agrees", async () => {
+  test("asks first, and signs out of the site and the engine when the user agrees", async () => {
     const at = await signInWithLogout();
     const token = siteToken(at.browser);
     const question = await ask(at.browser, {
@@ -67,7 +67,7 @@ describe("S108 RP-initiated logout", () => {
     expect((next as URL).searchParams.get("error")).toBe("login_required");
   });
 
-  test("a stolen cookie of either session is invalid afterwards", async () => {
+  test("makes stolen cookies of both sessions invalid", async () => {
     const at = await signInWithLogout();
     const thief = world.browser();
     for (const pair of at.browser.cookieHeader("/oauth/authorize").split("; ")) {
@@ -81,7 +81,7 @@ describe("S108 RP-initiated logout", () => {
     expect((next as URL).searchParams.get("error")).toBe("login_required");
   });
 
-  test("changes nothing if the user says no", async () => {
+  test("changes nothing if the user declines", async () => {
     const at = await signInWithLogout();
     const question = await ask(at.browser, { client_id: at.app.clientId });
     const answer = await question.stay();
@@ -89,7 +89,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("signs out of the site, not out of the apps: their tokens continue to work until they are revoked", async () => {
+  test("does not end the apps' tokens", async () => {
     const at = await signInWithLogout();
     await (await ask(at.browser, { id_token_hint: at.tokens.id_token })).signOut();
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
@@ -106,7 +106,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await page.text()).toContain("You are signed out");
   });
 
-  test("without a signed-in user asks nothing, and redirects at once", async () => {
+  test("without a signed-in user redirects without a question", async () => {
     const at = await signInWithLogout();
     const back = { id_token_hint: at.tokens.id_token, post_logout_redirect_uri: RETURN };
     for (const [parameters, destination] of [
@@ -121,7 +121,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("also asks a user who is signed in on the site and has never used an app in this browser", async () => {
+  test("also asks a user who has never used an app in this browser", async () => {
     const person = await world.user("never-used-an-app");
     const browser = world.browser();
     await world.signIn(browser, person);
@@ -136,7 +136,7 @@ describe("S108 RP-initiated logout", () => {
   });
 });
 
-describe("S108 a foreign post_logout_redirect_uri is never followed", () => {
+describe("S108 an unregistered post_logout_redirect_uri is never followed", () => {
   const foreign = [
     "https://evil.example/",
     `${RETURN}/`,
@@ -157,14 +157,14 @@ describe("S108 a foreign post_logout_redirect_uri is never followed", () => {
         expect(new URL(location).origin).toBe(world.origin);
       } else {
         expect(question.status).toBe(400);
-        // The page must not link there either (S20).
+        // The page must not link to the URI either (S20).
         expect(question.html).not.toContain('href="https://evil');
       }
     }
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("of another app does not work here", async () => {
+  test("of another app is refused", async () => {
     const [at, other] = [await signIn(world), await signInWithLogout()];
     expect(other.app.clientId).not.toBe(at.app.clientId);
     const question = await ask(at.browser, { client_id: at.app.clientId, post_logout_redirect_uri: RETURN });
@@ -177,14 +177,14 @@ describe("S108 id_token_hint", () => {
     ["not a JWT", () => "x.y.z"],
     ["a tampered one", (jwt: string) => `${jwt.slice(0, -8)}AAAAAAAA`],
     ["one without a signature", (jwt: string) => `${Buffer.from('{"alg":"none"}').toString("base64url")}.${jwt.split(".")[1]}.`],
-  ])("that is %s fails with 400, and nobody is signed out", async (_, forge) => {
+  ])("that is %s fails with 400", async (_, forge) => {
     const at = await signInWithLogout();
     const question = await ask(at.browser, { id_token_hint: forge(at.tokens.id_token), post_logout_redirect_uri: RETURN });
     expect(question.status).toBe(400);
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test.each(["RS256", "ES256"])("that was signed (%s) with a key that was retired since is still valid", async (idTokenAlg) => {
+  test.each(["RS256", "ES256"])("that was signed (%s) with a retired key is valid", async (idTokenAlg) => {
     const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
     await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
@@ -214,7 +214,7 @@ describe("S108 id_token_hint", () => {
     expect((await ask(at.browser, { id_token_hint: moved })).status).toBe(400);
   });
 
-  test("that was signed with a key withdrawn at once, because it had leaked, fails with 400", async () => {
+  test("that was signed with a leaked key fails with 400", async () => {
     const at = await signInWithLogout();
     await rotateSigningKeys({ isImmediate: true });
     const sent = { id_token_hint: at.tokens.id_token, post_logout_redirect_uri: RETURN };
@@ -222,7 +222,7 @@ describe("S108 id_token_hint", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("of an app that does not exist fails with 400, on a page about signing out", async () => {
+  test("of an app that does not exist fails with 400", async () => {
     const browser = world.browser();
     const payload = Buffer.from(JSON.stringify({ iss: world.origin, aud: "nobody", sub: "x" })).toString("base64url");
     const unknown: Record<string, string>[] = [{ id_token_hint: `eyJhbGciOiJIUzI1NiJ9.${payload}.x` }, { client_id: "nobody" }];
@@ -241,7 +241,7 @@ describe("S108 id_token_hint", () => {
 });
 
 describe("S108 logout CSRF", () => {
-  test("a GET never signs anybody out, with any parameters", async () => {
+  test("a GET request never signs anybody out", async () => {
     const at = await signInWithLogout();
     for (const extra of [{ logout: "yes" }, { logout: "yes", xsrf: "" }] as Record<string, string>[]) {
       await at.browser.fetch(logoutUrl({ id_token_hint: at.tokens.id_token, ...extra }));
@@ -274,7 +274,7 @@ describe("S108 logout CSRF", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("a confirmation counts once", async () => {
+  test("a second confirmation is refused", async () => {
     const at = await signInWithLogout();
     const question = await ask(at.browser, {});
     expect((await question.signOut()).status).toBe(303);

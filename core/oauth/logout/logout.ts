@@ -15,8 +15,8 @@ export const STATE_MAX_BYTES = 2048;
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
 /**
- * By itself, the engine would let any site sign out a user whom the engine does not know (S108), and would store an empty session
- * if nobody is signed in (S143).
+ * Without this, any site could sign out a user who has no session at the engine (S108). For a visitor without a session, the
+ * engine would store an empty one (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
@@ -39,7 +39,7 @@ function returnAddress({ postLogoutRedirectUri, state }: Question): string {
   return url.href;
 }
 
-/** Signing out at the engine also ends the site session, because there is one signed-in state (S34). */
+/** There is one signed-in state (S34), so a sign-out at the engine ends the site session too. */
 export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isConfirmation = ctx.path === `${protocolRoutes.end_session}/confirm`;
   const { name, options } = siteSessionCookie();
@@ -52,20 +52,19 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
 
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
-/** The form for cases in which the engine would not ask. */
 function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;
 }
 
 /**
- * No site may sign users out silently (S108).
+ * The question prevents a site from signing users out silently (S108).
  * @param form the engine's form, whose ID is `op.logoutForm`
  */
 export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const brand = escapeHtml(env().BRAND_NAME);
   const name = ctx.oidc.client?.clientName;
-  // Any site can link here with an app's `client_id`, so nothing is known about the session at the app.
+  // Any site can link here with an app's `client_id`, so the session at the app is unknown.
   const rest = name ? ` You may still be signed in to ${escapeHtml(name)}.` : "";
   const buttons = `<button type="submit">Stay signed in</button>
 <button class="primary" type="submit" name="logout" value="yes">Sign out</button></form>`;

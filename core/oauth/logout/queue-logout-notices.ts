@@ -9,7 +9,7 @@ export const SITE_SESSION_END_CHANNEL = "site_session_end";
 const BATCH = 100;
 
 /**
- * One transaction does everything, so that another worker can take over if this worker dies.
+ * Uses one transaction, so that another worker can take over if this one dies.
  * @returns whether there may be more
  */
 export async function endEngineSessions(): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // An ended session stays as a row, which shows whose interactions are open in the browser (S25, S34).
+    // The row of an ended session stays: it shows whose interactions are open in the browser (S25, S34).
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -39,7 +39,7 @@ function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] 
   return Object.entries(authorizations ?? {}).map(([clientId, { sid }]) => ({ clientId, userId, sid: sid ?? null }));
 }
 
-/** A client cannot distinguish engine sessions for which it has no `sid`, so one notice ends all of them. */
+/** Without a `sid`, a client cannot distinguish sessions, so one notice ends all of them. */
 function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
@@ -61,10 +61,10 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
   if (notices.length === 0) return;
   await db.oAuthLogoutNotice.createMany({ data: notices.map((notice) => ({ id: newOrderedId(), ...notice })) });
   await dropOldest(db, [...new Set(notices.map(({ userId }) => userId))]);
-  await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`; // at commit
+  await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`;
 }
 
-/** Users who sign in and out all day lose their own oldest notices. */
+/** A user who signs in and out all day loses only their own oldest notices. */
 export const OPEN_OF_USER_MAX = 1_000;
 
 async function dropOldest(db: Db, userIds: string[]): Promise<void> {
@@ -78,10 +78,9 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
   if (dropped > 0) log().warn({ userIds, dropped }, "users had too many logout notices; the oldest were dropped");
 }
 
-/** The limit for all workers together. */
 export const SENT_OF_APP_MAX = 8;
 
-/** Users take turns, because anybody can sign in to and out of a slow app all day. */
+/** Users take turns, because one user may sign in to and out of a slow app all day. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",

@@ -17,7 +17,6 @@ type Problem = {
   isSignOut?: boolean;
 };
 
-/** Faults of this service. They have the same page at sign-out. */
 const ownErrors = new Map(
   Object.entries({
     temporarily_unavailable: {
@@ -84,7 +83,7 @@ export function errorPage({ error, description, facts = [], settings, isSignOut 
   );
 }
 
-/** The engine calls this as `renderError`. A person gets a page, and a program the RFC's JSON body. */
+/** The engine calls this as `renderError`. A user gets a page, and a program the RFC's JSON body. */
 export async function renderErrorPage(
   ctx: KoaContextWithOIDC,
   out: { error: string; error_description?: string },
@@ -108,7 +107,7 @@ function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
-/** Only users who manage the app see its registered URIs. A document's URIs are public. */
+/** A document's redirect URIs are public. Those of any other app are shown only to users who manage the app. */
 async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
   const { client, params } = ctx.oidc;
   if (!client) return {};
@@ -133,7 +132,7 @@ async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<st
   return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
-/** Invisible characters are replaced, because they would hide the difference that the owner is looking for. */
+/** Invisible characters are replaced: they would hide the difference that the owner is looking for. */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

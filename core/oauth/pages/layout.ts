@@ -45,13 +45,13 @@ export const pageHeaders = {
   "Cache-Control": "no-store",
 } as const;
 
-/** The same mark as in app/_components/brand-mark.tsx. */
+/** Also in app/_components/brand-mark.tsx. */
 const MARK =
   '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="14.25" cy="6" r="3.5"/><path d="M14.25 9.5v8a4 4 0 0 1-8 0v-2.25l-1.75 1.75"/><path d="M14.25 13.25h3.5"/></svg>';
 
 /**
- * The page has no script, so that it works when nothing else does.
- * @param body trusted HTML, in which all text from outside was escaped with `escapeHtml`
+ * The page has no script, so it works when nothing else does.
+ * @param body trusted HTML, in which text from outside was escaped with `escapeHtml`
  */
 export function htmlPage(title: string, body: string): string {
   const { BRAND_NAME, ORIGIN } = env();

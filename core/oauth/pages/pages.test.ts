@@ -7,7 +7,6 @@ import { type Prepared, prepare } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { errorPage } from "./error-page.ts";
 
-/** See S20, S23, S24. */
 const world = await startWorld();
 const at = await prepare(world, { isConfidential: true });
 afterAll(() => world.stop());
@@ -15,7 +14,6 @@ afterAll(() => world.stop());
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
 const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** The pages come from the engine's error handler, from this service's own handler, and from the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
@@ -38,7 +36,7 @@ const directivesOf = (response: Response) =>
 const sha = (text = "") => `'sha256-${hash("sha256", text, "base64")}'`;
 
 describe.each(pages)("%s", (_, load) => {
-  test("S23 cannot be framed, gets no referrer, and is not cached", async () => {
+  test("S23 forbids framing, referrers and caching", async () => {
     const response = await load();
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
     expect(directivesOf(response)).toMatchObject({
@@ -53,7 +51,7 @@ describe.each(pages)("%s", (_, load) => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("S24 loads no script or image, and only its own style", async () => {
+  test("S24 loads only its own style", async () => {
     const response = await load();
     const page = await response.text();
     expect(page).not.toMatch(/<(?:img|link|iframe|object|embed|video|audio|base)\b|\bsrc\s*=|url\(|@import|\son\w+\s*=/i);
@@ -64,7 +62,7 @@ describe.each(pages)("%s", (_, load) => {
     for (const style of styles) expect(policy["style-src"]).toEqual([style]);
   });
 
-  test("S20 links only to the service's first page and sign-in, to the app's settings, and to the app's registered URI", async () => {
+  test("S20 links only to the service's own pages and the app's registered URI", async () => {
     const page = await (await load()).text();
     const addresses = [...page.matchAll(/\b(?:href|action)\s*=\s*"([^"]*)"/g)].map(([, address = ""]) => address);
     const settings = `${world.origin}/settings/applications/${at.app.id}`;
@@ -75,7 +73,7 @@ describe.each(pages)("%s", (_, load) => {
 });
 
 describe("a redirect URI that is not registered", () => {
-  test("S20 the app's owner sees the URI that was sent and the registered ones, as text, and a link to the app's settings", async () => {
+  test("S20 the app's owner sees the sent URI and the registered ones as text", async () => {
     const { page } = await ask(at, { redirect_uri: evil });
     expect(page).toContain("redirect URI is not registered");
     expect(page).toContain(SENT);
@@ -83,7 +81,7 @@ describe("a redirect URI that is not registered", () => {
     expect(page).toContain(`href="${world.origin}/settings/applications/${at.app.id}"`);
   });
 
-  test("S20 others see the app's name, the URI that was sent and the rule that it breaks, but no registered URI", async () => {
+  test("S20 users who do not manage the app see no registered URI", async () => {
     const visitors = [world.browser(), (await prepare(world)).browser];
     for (const browser of visitors) {
       const { page } = await ask({ ...at, browser }, { redirect_uri: evil });
@@ -99,7 +97,7 @@ describe("a redirect URI that is not registered", () => {
     }
   });
 
-  test("S20 for an organization's app, administrators see the registered URIs and other members do not", async () => {
+  test("S20 only administrators see the registered URIs of an organization's app", async () => {
     const [admin, member] = [await prepare(world), await prepare(world)];
     const orgId = await world.organization(`o-${newId()}`, { [admin.person.id]: "admin", [member.person.id]: "write" });
     await db().oAuthApp.update({ where: { id: admin.app.id }, data: { ownerUserId: null, ownerOrgId: orgId } });
@@ -117,7 +115,7 @@ describe("a redirect URI that is not registered", () => {
   });
 });
 
-test("S23 an error's content is text: no name of a parameter, an app or an error becomes markup", async () => {
+test("S23 names of parameters, apps and errors are shown as text", async () => {
   const hostile = `"><img src=x onerror=alert(1)>`;
   for (const name of [
     "client_id",
@@ -140,7 +138,7 @@ test("S23 an error's content is text: no name of a parameter, an app or an error
   }
 });
 
-test("S28 the name of an app is text at sign-out too", async () => {
+test("S28 the name of an app is shown as text at sign-out", async () => {
   const named = await prepare(world, { name: "<i>Lantern</i>" });
   await world.signInWith(named.app, named.session, named.browser);
   const response = await named.browser.fetch(`/oauth/logout?client_id=${named.app.clientId}`);
@@ -149,7 +147,7 @@ test("S28 the name of an app is text at sign-out too", async () => {
   expect(page).not.toContain("<i>");
 });
 
-test("an expired question says so, even if it was answered", async () => {
+test("an expired question shows that it has expired, even if it was answered", async () => {
   const question = await openQuestion(at, { prompt: "consent" });
   const url = await question.allow();
   await resume(at, url);

@@ -8,9 +8,9 @@ import { ProtocolError } from "../protocol-request.ts";
 import { exchangeIdToken } from "./exchange-id-token.ts";
 import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
-/** Many jobs may share one address, such as a provider's runners. Exchanges that succeed do not count. */
+/** A provider's runners may share one address. Exchanges that succeed do not count. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** The time of a refusal is a multiple of this, so that it does not reveal which check failed. */
+/** A refusal takes a multiple of this time, so the time does not reveal which check failed. */
 const REFUSAL_MS = 150;
 
 /** See docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100. */
@@ -59,7 +59,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Users compare these claims with the publisher's settings. */
+/** The error shows these claims, so that users can compare them with the publisher's settings. */
 const IDENTIFYING_CLAIMS = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...[
@@ -77,7 +77,7 @@ const IDENTIFYING_CLAIMS = [
 ];
 const SHOWN_CLAIMS_MAX = 8;
 
-/** The response is the same for every reason (S136). */
+/** One response for every reason (S136). */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const shown = IDENTIFYING_CLAIMS.filter((name) => Object.hasOwn(claims, name)).slice(0, SHOWN_CLAIMS_MAX);
   const words = [`iss ${quoted(issuer)}`, ...shown.map((name) => `${name} ${quoted(claims[name])}`)];
@@ -88,7 +88,7 @@ function notTrusted({ issuer, claims }: UnprovenIdToken): string {
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    // If the type is missing, the error should name the type, and not ask for a client.
+    // Without the type, the error should name the type and not ask for a client.
     (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))

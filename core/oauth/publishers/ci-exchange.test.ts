@@ -82,7 +82,7 @@ describe("the exchange of a CI job's ID token", () => {
 
   const refusals = () => db().auditEvent.findMany({ where: { orgId: org.id, type: "ci_token.exchange_refused" } });
 
-  test("responds as existing clients expect, to JSON and to a form, and records the use and the exchange", async () => {
+  test("accepts JSON and a form, and records the use and the exchange", async () => {
     const { status, body, headers } = await exchange(await ci.sign(claims));
     expect({ status, body }).toEqual({
       status: 200,
@@ -96,7 +96,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     const token = String(body.access_token);
     expect(await findCiToken(token)).toMatchObject({ publisherId, repo: { id: repo.id, fullName: repo.name }, user: null });
-    // S99: the row decides when the token ends, whatever the response says.
+    // S99: the row decides when the token ends, not the response.
     const { createdAt, expiresAt } = await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
     const seconds = (expiresAt.getTime() - createdAt.getTime()) / 1000;
     expect(seconds).toBeGreaterThan(59 * 60);
@@ -128,7 +128,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign(claims), { resource: reader.username })).error).toBe("invalid_grant");
   });
 
-  test("S99 a malformed or missing parameter fails with an invalid_request that names it", async () => {
+  test("S99 with a malformed or missing parameter fails with an invalid_request that names the parameter", async () => {
     const cases: [string, Record<string, unknown>][] = [
       ["subject_token_type", { subject_token_type: undefined }],
       ["subject_token", { subject_token: undefined }],
@@ -157,7 +157,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await world.post("/oauth/token", twice.toString())).status).toBe(400);
   });
 
-  test("S98 a token is refused if it is not for this service, not valid now, or not signed with a key pair of the issuer", async () => {
+  test("S98 fails for a token with another audience, outside of its time, or with an invalid signature", async () => {
     const now = Math.floor(Date.now() / 1000);
     const stranger = await ci.newKey("RS256");
     const tokens: Record<string, [string, RegExp]> = {
@@ -199,7 +199,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, iat: now + 30, nbf: now + 30 }))).status).toBe(200);
   });
 
-  test("S98 every claim must be equal, character for character; the repository's managers see which claim was not", async () => {
+  test("S98 requires every claim to be equal, and shows the repository's managers which one differs", async () => {
     const wanted = { project_id: "22", ref_protected: "true", environment: "release" };
     const other = await privateRepo("kite");
     const id = await trust({ repoId: other.id }, { claims: wanted });
@@ -224,7 +224,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toBeNull();
   });
 
-  test("S136 nobody learns from a refusal whether there is such a repository or user, or whom it trusts", async () => {
+  test("S136 gives the same response for every resource without trust, even a missing one", async () => {
     const untrusting = await privateRepo("wave");
     const otherwise = await privateRepo("reef");
     await trust({ repoId: otherwise.id }, { claims: { repository: "somebody/else" } });
@@ -244,7 +244,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("S136 nobody learns from the response time whom a repository trusts: an issuer is asked for new keys whatever the resource", async () => {
+  test("S136 asks an issuer for new keys even if the resource does not exist", async () => {
     const slow = await startCiIssuer();
     const hidden = await privateRepo("reef");
     await trust({ repoId: hidden.id }, { issuer: slow.issuer });
@@ -252,7 +252,7 @@ describe("the exchange of a CI job's ID token", () => {
     const clock = vi.spyOn(Date, "now");
     const asked: number[] = [];
     for (const [at, resource] of [hidden.name, `${org.name}/none-such`, repo.name, `nobody-${newId()}`].entries()) {
-      // Each request is after the pause between two fetches, with a key that is not known yet.
+      // Each request comes after the pause between two fetches, with an unknown key.
       clock.mockImplementation(() => now + at * 6_000);
       const before = slow.asked.length;
       const made = await slow.sign(claims, await slow.newKey("RS256"));
@@ -264,7 +264,7 @@ describe("the exchange of a CI job's ID token", () => {
     await slow.stop();
   });
 
-  test("S99 if a token is exchanged several times in parallel, exactly one exchange succeeds", async () => {
+  test("S99 of one token succeeds once, even if it is sent several times in parallel", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -279,7 +279,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(token, { resource: other.name })).status).toBe(400);
   });
 
-  test("S100 a repository that takes over another's name does not take over its trust", async () => {
+  test("S100 fails for a repository that has taken over the name of another", async () => {
     const github = await privateRepo("port");
     const id = await trust({ repoId: github.id }, { preset: "github" });
     const first = { ...claims, repository_id: "74", repository_owner_id: "65" };
@@ -307,7 +307,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(pinned).toMatchObject({ repository_id: ids[answers.findIndex(({ status }) => status === 200)] });
   });
 
-  test("S98 a claim that cannot be stored equals nothing and is not recorded; a publisher without claims trusts nobody", async () => {
+  test("S98 does not record a claim that cannot be stored", async () => {
     const quay = await privateRepo("quay");
     const id = await trust({ repoId: quay.id }, { preset: "gitlab" });
     const pinned = async () => (await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).pinned;
@@ -318,7 +318,6 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, project_id: "7\0" }), { resource: quay.name })).error).toBe(
       "invalid_grant",
     );
-    // Such a token can be parsed, but not serialized again.
     const now = Math.floor(Date.now() / 1000);
     const deep = `{"iss":"x","aud":"${world.origin}","iat":${now},"exp":${now + 60},"sub":${"[".repeat(5_500)}${"]".repeat(5_500)}}`;
     const unsigned = `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(deep).toString("base64url")}.x`;
@@ -330,7 +329,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
-  test("S98 new keys are found at once, removed keys are no longer accepted, and tokens cannot make the service fetch keys again and again", async () => {
+  test("S98 finds new keys at once, refuses removed keys, and limits the fetches", async () => {
     const rotating = await startCiIssuer("/team");
     const other = await privateRepo("mast");
     await trust({ repoId: other.id }, { issuer: rotating.issuer });
@@ -354,7 +353,7 @@ describe("the exchange of a CI job's ID token", () => {
     await rotating.stop();
   });
 
-  test("S137 an issuer's key that takes too long to verify with is not used", async () => {
+  test("S137 ignores a key that is slow to verify with", async () => {
     const costly = await startCiIssuer();
     const other = await privateRepo("tern");
     await trust({ repoId: other.id }, { issuer: costly.issuer });
@@ -364,7 +363,7 @@ describe("the exchange of a CI job's ID token", () => {
     await costly.stop();
   });
 
-  test("S98 an issuer that does not respond properly is not trusted: redirects, floods, silence, other names, internal addresses", async () => {
+  test("S98 fails if the issuer redirects, floods, hangs, has another name, or has an internal address", async () => {
     const bad = await startCiIssuer();
     const other = await privateRepo("gull");
     const trusting = async (issuer: string) => {
@@ -413,7 +412,7 @@ describe("the exchange of a CI job's ID token", () => {
     await bad.stop();
   });
 
-  test("S116 a flood of refusals gets responses, and does not fill the log of the repository's managers", async () => {
+  test("S116 writes a limited number of refusals into the log of the repository's managers", async () => {
     const other = await privateRepo("flood");
     const junk = await ci.sign({ ...claims, aud: "https://else.example" });
     const answers = await Promise.all(Array.from({ length: 80 }, () => exchange(junk, { resource: other.name })));
@@ -422,7 +421,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
   });
 
-  test("S144 a limited number of refusals is recorded for an address and in total, whatever the resource", async () => {
+  test("S144 records a limited number of refusals for an address and in total", async () => {
     const junk = await ci.sign({ ...claims, aud: "https://else.example" });
     const refuse = async () => {
       const [other, before] = [await privateRepo("fill"), (await refusals()).length];
@@ -451,7 +450,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(noted).toHaveLength(1);
   });
 
-  test("S56 exchanges are counted by network: an IPv6 client has all the addresses of its /64", async () => {
+  test("S56 counts an IPv6 client by its /64", async () => {
     const [req, res] = [{ headers: {} } as IncomingMessage, {} as ServerResponse];
     const token = await ci.sign({ ...claims, ref: "refs/heads/another" });
     const form = new URLSearchParams({
@@ -470,7 +469,7 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
   });
 
-  test("S56 only the failed exchanges of an address count", async () => {
+  test("S56 counts only failed exchanges against the address", async () => {
     const key = throttleKey("ci_exchange", "127.0.0.1");
     await db().throttle.upsert({
       where: { key },
@@ -483,7 +482,7 @@ describe("the exchange of a CI job's ID token", () => {
     await db().throttle.deleteMany({ where: { key } });
   });
 
-  test("S144 while an issuer is unreachable, refused tokens are recorded as unproven", async () => {
+  test("S144 records refusals as unproven while the issuer is unreachable", async () => {
     const away = await startCiIssuer();
     const other = await privateRepo("away");
     const id = await trust({ repoId: other.id }, { issuer: away.issuer });
@@ -495,7 +494,7 @@ describe("the exchange of a CI job's ID token", () => {
     await away.stop();
   });
 
-  test("S144 all publishers that one user added share an hourly limit of tokens", async () => {
+  test("S144 has an hourly limit for all publishers of one user together", async () => {
     const other = await privateRepo("fill");
     const ids = await Promise.all([repo.id, other.id].map((repoId) => trust({ repoId }, { claims: { ref: "refs/heads/much" } })));
     await db().trustedPublisher.updateMany({ where: { id: { in: ids } }, data: { createdById: ada.id } });
@@ -515,7 +514,7 @@ describe("the exchange of a CI job's ID token", () => {
     await db().trustedPublisher.deleteMany({ where: { id: { in: ids } } });
   });
 
-  test("S98 an issuer that nobody trusts is never contacted", async () => {
+  test("S98 never contacts an issuer that nobody trusts", async () => {
     const stranger = await startCiIssuer();
     expect((await exchange(await stranger.sign(claims))).error).toBe("invalid_grant");
     expect((await exchange(await stranger.sign(claims), { resource: "no/such" })).error).toBe("invalid_grant");
@@ -523,7 +522,7 @@ describe("the exchange of a CI job's ID token", () => {
     await stranger.stop();
   });
 
-  test("S99 a token ends after an hour, and with its revocation, its publisher and its repository", async () => {
+  test("S99 gives a token that ends after an hour, or with its publisher or repository", async () => {
     const other = await privateRepo("knot");
     const id = await trust({ repoId: other.id });
     const get = async () => String((await exchange(await ci.sign(claims), { resource: other.name })).body.access_token);

@@ -15,12 +15,11 @@ import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
 import { auditedAs, findResource, type Resource } from "./resource.ts";
 
 type Refusal = {
-  /** What the sender may read. Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
+  /** Shown to the sender. Undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
   reason: string;
-  /** The publishers whose issuer signed the token or could not be reached. */
   of: readonly RefusedPublisher[];
-  /** Whether the issuer signed the token. A stranger cannot use up the audit entries of such refusals. */
+  /** The issuer signed the token. Strangers cannot use up the entries of such refusals. */
   isProven: boolean;
 };
 
@@ -28,7 +27,7 @@ type RefusedPublisher = { id: string; reason: string };
 
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
-/** The managers of the resource can see why an exchange failed (S98–S100). */
+/** Stores the reason of a failure for the managers of the resource (S98–S100). */
 export async function exchangeIdToken(
   { subjectToken, target }: CiRequest,
   from: RequestOrigin,
@@ -57,9 +56,9 @@ export async function exchangeIdToken(
   }
 }
 
-/** Only tokens that are trusted count, so that nobody else can use up the limit. */
+/** Only trusted tokens count, so strangers cannot use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
-/** A user may control an issuer, so all of the user's publishers share the limit of the user's own tokens (S144). */
+/** A user may control issuers, so the user's publishers and tokens have the same limit (S144). */
 export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
 /** Jobs that somebody else controls must not lock out the user's other publishers. */
 export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
@@ -72,7 +71,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // The issuer is asked even if the resource does not exist, because the time must not reveal that (S136).
+  // Also asked for a resource that does not exist, because the time must not reveal that (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -84,7 +83,6 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of, isProven: true };
 }
 
-/** Names the first claim that differs, from the configured claims and then from the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined && isAmbiguous(claims, name))
@@ -119,15 +117,15 @@ const isTrustedBySomebody = async (issuer: string): Promise<boolean> =>
 
 const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer.isWellFormed();
 
-/** S99: a token is identified by its `jti` or, without one, by itself. */
+/** S99: the `jti` identifies a token. Without one, the token's text does. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // The signature is left out, because it can be encoded in several ways.
+  // Without the signature, which has several encodings.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }
 
-/** Anybody can cause any number of refusals, and must not be able to fill the log. */
+/** Limited, because anybody can cause any number of refusals. */
 const REFUSALS_OF_RESOURCE = 60;
 
 /** See S99, S116, S144. */
@@ -140,7 +138,7 @@ async function noteRefusal(
   const { data, ...audited } = auditedAs(resource);
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
-  // The reason is stored even beyond the limit, because it explains a failed job and adds no row.
+  // Stored even above the limit: the reason explains a failed job, and adds no row.
   for (const { id: publisherId, reason: own } of of) {
     const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
     await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });

@@ -3,20 +3,18 @@ import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-key
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** An ID token of which nothing has been verified. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
-/** `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1). */
+/** `none` proves nothing. With HS256, anybody could sign with the published key (S98, RFC 8725 §3.1). */
 const ID_TOKEN_ALGS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 const SKEW_SECONDS = 60;
-/** The longest time between the issue of a job's token and its use. */
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * Limited by `iat`, because an issuer may write any number into `exp`.
+ * Limited by `iat`, because `exp` may be any number.
  * @param token must have no flaw (`flawOf`)
  * @returns Unix seconds
  */
@@ -35,7 +33,7 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * The sender may read the flaw, which depends only on the token and ORIGIN (S98).
+ * The sender may see the flaw, because it depends only on the token and ORIGIN (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
@@ -54,7 +52,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** Only a token with a single audience is accepted, because each audience could use the token at the others. */
+/** Every service in the audience could use the token at the others, so only one is accepted. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);
@@ -69,7 +67,7 @@ export function quoted(value: unknown): string {
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
 }
 
-/** An array that is nested thousands deep can be parsed, but not serialized again. */
+/** An array that is nested thousands deep can be parsed but not serialized. */
 function spelled(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "nothing";
@@ -113,5 +111,4 @@ async function verifyWith(text: string, issuer: string, options: { isKeyUnknown?
   return { claims: payload };
 }
 
-/** WebCrypto throws a DOMException for an invalid key. */
 const isKeyRefused = (error: unknown): boolean => error instanceof DOMException;

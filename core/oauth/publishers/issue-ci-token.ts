@@ -18,7 +18,7 @@ const CI_TOKEN_SECONDS = 3600;
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * The first job records IDs that the provider never reassigns (S100), so first jobs run one after the other.
+ * First jobs run one after the other, because they record IDs that the provider never reassigns (S100).
  * @returns undefined if the publisher was removed or used by another repository meanwhile
  */
 export async function issueCiToken(

@@ -14,7 +14,7 @@ const FIND = `SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name
   WHERE r.owner_id = (SELECT coalesce(user_id, org_id) FROM handle WHERE handle = $1) AND r.type = $2 AND r.name_canonical = $3
     AND u.disabled_at IS NULL`;
 
-/** Somebody else may take a former name, so none is followed. The sender is not identified yet, so no permission is checked. */
+/** Ignores former names, which somebody else may take. Checks no permission, because the sender is not identified yet. */
 export async function findResource(target: CiRequest["target"]): Promise<Resource | undefined> {
   if ("username" in target) {
     const user = await findUserByUsername(target.username);

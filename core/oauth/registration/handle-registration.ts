@@ -25,7 +25,7 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/** A few addresses must not lock out all others, so addresses that have registered in this hour share a smaller total. */
+/** Addresses that have registered in this hour share a smaller total, so that a few addresses cannot lock out all others. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
 export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
@@ -92,7 +92,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/** The limits of metadata documents apply (S80, S82). A logo that cannot be fetched is never a reason to refuse an app. */
+/** The limits of metadata documents apply (S80, S82). An app is registered even if its logo cannot be fetched. */
 async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
   if (!logo_uri) return null;
   const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), use: "unknown", address: ip } as const;
@@ -104,7 +104,7 @@ async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, 
   }
 }
 
-/** RFC 6750 §2.1. The scheme is case-insensitive. */
+/** RFC 6750 §2.1, with the scheme in any case. */
 function readToken({ headers }: IncomingMessage): string {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.authorization ?? "") ?? [];
   if (!token) throw unknownRegistration({ isTokenSent: headers.authorization !== undefined });
@@ -118,13 +118,13 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** An address counts by its /48, which one customer may have. */
+/** By the /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
-/** Counted before the body is read, because reading and checking it is the most expensive part of a flood. */
+/** Counted before the body is read: reading and checking it is the most expensive part of a flood. */
 const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
 
-/** Only valid registrations count here, because a few senders of invalid ones must not lock out everybody. */
+/** Counts only valid registrations: senders of invalid ones must not lock out everybody. */
 async function takeShare(from: RequestOrigin): Promise<void> {
   const { count, giveBack } = await countAgainst([`registered by ${customerOf(from)}`, REGISTRATIONS_OF_ADDRESS]);
   try {

@@ -13,7 +13,7 @@ import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/** Unknown clients and wrong tokens get the same response (RFC 7592). */
+/** An unknown client and a wrong token get the same response (RFC 7592). */
 export type Claim = { clientId: string; registrationToken: string };
 
 /** @throws ProtocolError 403 `access_denied` if an operator has blocked the app */

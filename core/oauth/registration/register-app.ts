@@ -26,7 +26,7 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
     const app = await tx.oAuthApp.create({
       data: {
         id: newId(),
-        // A UUID is not a metadata document's URL (S85) and can never be a user's ID (S101).
+        // A UUID cannot be a metadata document's URL (S85) or a user's ID (S101).
         clientId: randomUUID(),
         ...settings,
         logoId: logo && (await insertImage(tx, logo)),
@@ -47,13 +47,13 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
 }
 
 const UNUSED_MAX = 10_000;
-/** A genuine app sends its user to the consent page within minutes, so an older app without a consent can be deleted. */
+/** A genuine app gets its first consent within minutes, so an older app without consents can be deleted. */
 const SAFE_INTERVAL = "1 hour";
 
 const IS_UNUSED = `registration_token_hash IS NOT NULL
   AND NOT EXISTS (SELECT FROM oauth_consent c WHERE c.client_id = oauth_app.client_id)`;
 
-/** Deletes unused apps, because a refusal would let a flood lock out everybody else. */
+/** Deletes unused apps. A refusal would let a flood lock out everybody else. */
 export async function makeRoom(max = UNUSED_MAX): Promise<void> {
   const { rows } = await pool().query<{ unused: number }>({
     name: "count-unused-registrations",

@@ -49,7 +49,7 @@ async function questionOf(clientId: string) {
   return (await openQuestion(at, { redirect_uri: REDIRECT_URI })).request.app;
 }
 
-test("S82 the consent page shows the app's logo, served from the service's origin, and its terms and policy", async () => {
+test("S82 the consent page shows the app's logo from the service's origin", async () => {
   await show("#b5892e");
   const uris = { tos_uri: "https://quill.example/terms", policy_uri: "https://quill.example/privacy" };
   const registered = await register({ logo_uri: `${site.origin}/logo.png`, ...uris });
@@ -70,7 +70,7 @@ test("S82 the consent page shows the app's logo, served from the service's origi
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
-test("S28 S82 the verified mark is for one logo: another picture at the same URL removes the mark, the same picture does not; so do other terms", async () => {
+test("S28 S82 a new picture at the logo's URL, or other terms, remove the verified mark", async () => {
   await show("#b5892e");
   const logo_uri = `${site.origin}/logo.png`;
   const registered = await register({ logo_uri });
@@ -103,7 +103,7 @@ test("S77 an app is registered without a logo that is unusable or on the interna
   }
 });
 
-test("an app's logo is deleted with the app, however the app is deleted", async () => {
+test("an app's logo is deleted with the app", async () => {
   await show("#b5892e");
   const { client_id: clientId } = await register({ logo_uri: `${site.origin}/logo.png` });
   const { logoId } = await db().oAuthApp.findUniqueOrThrow({ where: { clientId } });
@@ -112,7 +112,7 @@ test("an app's logo is deleted with the app, however the app is deleted", async 
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
-test("RFC 7591 §2 an app gets the grants that it names, and no others", async () => {
+test("RFC 7591 §2 an app gets only the grants that it names", async () => {
   const registered = await register({ grant_types: ["authorization_code"] });
   expect(registered).toMatchObject({ grant_types: ["authorization_code"], response_types: ["code"] });
   const at = { ...(await prepare(world)), app: { id: "", clientId: registered.client_id, secret: undefined } };

@@ -29,12 +29,11 @@ export type RegisteredSettings = {
   registeredMetadata: RegisteredMetadata;
 };
 
-/** The names are the RFC's, so that responses can repeat the metadata. */
+/** Named as in the RFC, because responses repeat the metadata. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
   /** If absent, the app may use all grants that its redirect URIs allow. */
   grant_types?: string[];
-  /** By default, the app gets only the required scopes. */
   scope?: string;
   logo_uri?: string;
   tos_uri?: string;

@@ -6,7 +6,6 @@ import { isDatabaseDown } from "#core/database-errors.ts";
 import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
 
-/** Dynamic registration (RFC 7591) is off unless an operator turns it on. */
 type RegistrationPolicy = {
   isOn: boolean;
   changedAt: Date | null;
@@ -14,7 +13,7 @@ type RegistrationPolicy = {
 
 const KEY = "registration";
 const CHANNEL = "registration_policy";
-// The value is trusted only this long, because a connection that died silently looks like an idle one.
+// The value is trusted only this long: a connection that died silently looks idle.
 const TRUST_MS = 30_000;
 
 export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
@@ -22,7 +21,7 @@ export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
   return { isOn: (row?.value as { isOn?: unknown } | undefined)?.isOn === true, changedAt: row?.updatedAt ?? null };
 }
 
-/** Apps that are already registered stay (S113). */
+/** Registered apps stay (S113). */
 export async function setRegistrationPolicy(
   actor: Actor,
   { isOn }: Pick<RegistrationPolicy, "isOn">,
@@ -47,7 +46,6 @@ export async function setRegistrationPolicy(
 type Kept = { isOn: boolean; readAt: number; isWatched: boolean; notified: number };
 const keeper = globalThis as typeof globalThis & { keyhookRegistration?: Kept };
 
-/** The value is cached in this process until Postgres notifies it of a change. */
 export async function isRegistrationOn(): Promise<boolean> {
   keeper.keyhookRegistration ??= { isOn: false, readAt: Number.NEGATIVE_INFINITY, isWatched: false, notified: 0 };
   const kept = keeper.keyhookRegistration;

@@ -66,7 +66,7 @@ async function metadataDocument() {
 }
 
 describe("the operator's switch", () => {
-  test("while off, refuses registrations with an alternative and is not in discovery; turning it on changes both at once", async () => {
+  test("while off, refuses registrations and is missing from discovery", async () => {
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
     const refused = await send(publicAgent);
@@ -84,7 +84,7 @@ describe("the operator's switch", () => {
     expect(await db().auditEvent.count({ where: { type: "installation.registration_policy" } })).toBeGreaterThanOrEqual(3);
   });
 
-  test("while off, keeps registered apps, which can be read and deleted but not changed", async () => {
+  test("while off, keeps registered apps, which can be read and deleted", async () => {
     const registered = await register();
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
@@ -97,8 +97,8 @@ describe("the operator's switch", () => {
   });
 });
 
-describe("the answer (RFC 7591 §3.2.1)", () => {
-  test("is 201 with the whole registration, including the grants for devices and refresh", async () => {
+describe("the response (RFC 7591 §3.2.1)", () => {
+  test("is 201 with the whole registration", async () => {
     const metadata = {
       ...publicAgent,
       client_uri: "https://agent.example.test/",
@@ -129,7 +129,7 @@ describe("the answer (RFC 7591 §3.2.1)", () => {
     });
   });
 
-  test("is 201 even without metadata: an app without redirect URIs uses the device flow, with a secret unless it requests none", async () => {
+  test("is 201 without metadata, for an app with the device flow and a secret", async () => {
     for (const metadata of [{}, { redirect_uris: [] }, { client_name: null, scope: "" }]) {
       const answer = await send(metadata);
       const body = await answer.json();
@@ -147,7 +147,7 @@ describe("the answer (RFC 7591 §3.2.1)", () => {
     }
   });
 
-  test("S55 S85 S101 has credentials of which only hashes are stored, and an ID that is neither a URL nor a user's ID", async () => {
+  test("S55 S85 S101 has credentials that are stored only as hashes, and an ID that is not a URL", async () => {
     const registered = await register({ token_endpoint_auth_method: "client_secret_post" });
     const { rows } = await pool().query(
       `SELECT to_jsonb(a)::text || coalesce((SELECT jsonb_agg(s)::text FROM oauth_app_secret s WHERE s.app_id = a.id), '') AS kept
@@ -166,7 +166,7 @@ describe("the answer (RFC 7591 §3.2.1)", () => {
 });
 
 describe("an app that registered itself", () => {
-  test("signs a person in, and refreshes without asking for offline_access", async () => {
+  test("signs a user in, and refreshes without offline_access", async () => {
     const at = await visitor(await register());
     const code = await authorize(at, { ...here, scope: "openid profile" });
     const answer = await asApp(world, at.app, "/oauth/token", redemption(code, here));
@@ -176,7 +176,7 @@ describe("an app that registered itself", () => {
     expect((await refresh(at, tokens.refresh_token)).status).toBe(200);
   });
 
-  test("with a secret may send it in either way, and needs PKCE too", async () => {
+  test("may send its secret in either way, and needs PKCE", async () => {
     for (const method of ["client_secret_basic", "client_secret_post"]) {
       const registered = await register({ token_endpoint_auth_method: method });
       const at = await visitor(registered);
@@ -193,7 +193,7 @@ describe("an app that registered itself", () => {
     }
   });
 
-  test("S29 has no owner and is not verified, and users are asked for consent as for any other app", async () => {
+  test("S29 has no owner and is not verified, and its users are asked for consent", async () => {
     const { app } = (await openQuestion(await visitor(await register()), here)).request;
     expect(app).toMatchObject({
       name: "Quill",
@@ -204,7 +204,7 @@ describe("an app that registered itself", () => {
     });
   });
 
-  test("may request every scope if it registered none, and gets a plain sign-in if it requests none", async () => {
+  test("may request every scope if it registered none, and gets only the required ones by default", async () => {
     const registered = await register();
     expect(registered.scope.split(" ")).toEqual([...scopes, "offline_access"]);
     const silent = await openQuestion(await visitor(registered), { ...here, scope: undefined });
@@ -306,7 +306,7 @@ describe("S87 a host that the operator has blocked", () => {
     expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not allow apps of") });
   });
 
-  test("cannot be added by a change either; allowed subdomains, other hosts and redirect URIs on the device can", async () => {
+  test("cannot be added by a change", async () => {
     const registered = await register({
       redirect_uris: [`https://good.${host}/cb`, "http://127.0.0.1/cb", "com.example.quill:/cb"],
     });
@@ -317,14 +317,14 @@ describe("S87 a host that the operator has blocked", () => {
 });
 
 describe("RFC 7592 management", () => {
-  test("a registration is read with its token, without the secrets that are shown only once", async () => {
+  test("a registration is read with its token, without secrets", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(client_secret).toBeTruthy();
     const answer = await manage(registered, "GET");
     expect([answer.status, await answer.json()]).toEqual([200, registered]);
   });
 
-  test("any other token, client or URL gets the same 401", async () => {
+  test("any other token, client or URL gets one response, 401", async () => {
     const [registered, other] = [await register(), await register()];
     const { app } = await prepare(world);
     const uri = (id: string) => ({ ...registered, registration_client_uri: `${world.origin}${REGISTER}/${id}` });
@@ -346,7 +346,7 @@ describe("RFC 7592 management", () => {
     expect(await db().oAuthApp.count({ where: { clientId: other.client_id } })).toBe(1);
   });
 
-  test("a change replaces everything, and users are asked again (S36)", async () => {
+  test("a change replaces everything and leads to a new question (S36)", async () => {
     const registered = await register({ software_id: "quill", contacts: ["me"] });
     const at = await visitor(registered);
     const code = await authorize(at, here);
@@ -384,7 +384,7 @@ describe("RFC 7592 management", () => {
     expect(Object.keys(data as object).includes("verifiedAt")).toBe(!isVerified);
   });
 
-  test("removed redirect URIs stop at once", async () => {
+  test("a removed redirect URI stops working at once", async () => {
     const registered = await register();
     const at = await visitor(registered);
     await authorize(at, here);
@@ -393,7 +393,7 @@ describe("RFC 7592 management", () => {
     await expect.poll(async () => (await at.browser.fetch(world.authorizeUrl(at.app, here))).status).toBe(400);
   });
 
-  test("the secret depends on the authentication method, and cannot be chosen by the client", async () => {
+  test("the authentication method decides whether there is a secret", async () => {
     const registered = await register();
     const own = { ...publicAgent, client_id: registered.client_id };
     const put = async (metadata: Record<string, unknown>) => {
@@ -413,7 +413,7 @@ describe("RFC 7592 management", () => {
     expect(await db().oAuthAppSecret.count({ where: { app: { clientId: registered.client_id } } })).toBe(0);
   });
 
-  test("a body that names no client or another client is refused", async () => {
+  test("a body must name the client itself", async () => {
     const registered = await register();
     for (const client_id of [undefined, "another"]) {
       const answer = await manage(registered, "PUT", { ...publicAgent, client_id });
@@ -421,7 +421,7 @@ describe("RFC 7592 management", () => {
     }
   });
 
-  test("deleting ends its tokens at once (S49)", async () => {
+  test("a deletion ends the app's tokens at once (S49)", async () => {
     const registered = await register();
     const at = await visitor(registered);
     const answer = await asApp(world, at.app, "/oauth/token", redemption(await authorize(at, here), here));
@@ -434,7 +434,7 @@ describe("RFC 7592 management", () => {
     expect(await db().auditEvent.count({ where: { type: "oauth_app.delete", clientId: registered.client_id } })).toBe(1);
   });
 
-  test("an app that the operator blocked can no longer manage itself", async () => {
+  test("an app that the operator blocked cannot manage itself", async () => {
     const registered = await register();
     await db().oAuthApp.update({ where: { clientId: registered.client_id }, data: { blockedAt: new Date() } });
     for (const method of ["GET", "DELETE"]) expect((await manage(registered, method)).status).toBe(403);
@@ -442,7 +442,7 @@ describe("RFC 7592 management", () => {
 });
 
 describe("independent libraries", () => {
-  test("openid-client registers and signs a person in", async () => {
+  test("openid-client registers and signs a user in", async () => {
     const config = await openid.dynamicClientRegistration(
       new URL(world.origin),
       { client_name: "Quill", redirect_uris: [REDIRECT] },
@@ -465,7 +465,7 @@ describe("independent libraries", () => {
     expect(tokens.claims()).toMatchObject({ sub: at.person.id, aud: client_id });
   });
 
-  test("S53 a page may register, change and delete", async () => {
+  test("S53 a page of another site may register, change and delete an app", async () => {
     for (const [path, method] of [
       [REGISTER, "POST"],
       [`${REGISTER}/some-client`, "PUT"],
@@ -497,7 +497,7 @@ describe("the number of unused registrations is limited", () => {
   };
   const use = async (registered: Body) => authorize(await visitor(registered), here);
 
-  test("housekeeping deletes an unused app after two weeks, but never one that a user allowed or that has an owner", async () => {
+  test("housekeeping deletes an unused app after two weeks", async () => {
     const [unused, used, young] = [await register(), await register(), await register()];
     await use(used);
     const { app } = await prepare(world);
@@ -508,7 +508,7 @@ describe("the number of unused registrations is limited", () => {
     expect(await remaining(unused, used, young, owned)).toEqual([false, true, true, true]);
   });
 
-  test("at the limit the oldest unused ones are deleted, except those of the last hour", async () => {
+  test("above the limit the oldest unused apps are deleted, except those of the last hour", async () => {
     await pool().query("DELETE FROM oauth_app WHERE registration_token_hash IS NOT NULL");
     const [oldest, older, used, fresh] = [await register(), await register(), await register(), await register()];
     await use(used);
@@ -525,7 +525,7 @@ describe("the number of unused registrations is limited", () => {
 });
 
 describe("S56 limits", () => {
-  test("for one address, which is told when to try again", async () => {
+  test("apply to an address, and the response names the seconds to wait", async () => {
     world.sendFrom("198.51.100.7");
     const limit = REGISTRATIONS_OF_ADDRESS.limit;
     const answers = await Promise.all(Array.from({ length: limit + 1 }, () => send("{}")));
@@ -537,7 +537,7 @@ describe("S56 limits", () => {
     expect((await send(publicAgent)).status).toBe(201);
   });
 
-  test("for one customer, who may have all networks of a /48", async () => {
+  test("count an IPv6 address by its /48", async () => {
     world.sendFrom("2001:db8:56:1::1");
     expect((await send(publicAgent)).status).toBe(201);
     const key = throttleKey("registration", addressKey("2001:db8:56::", 48) ?? "");
@@ -549,7 +549,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("for all registrations together", async () => {
+  test("apply to all registrations together", async () => {
     world.sendFrom("198.51.100.9");
     expect((await send(publicAgent)).status).toBe(201);
     await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [
@@ -567,7 +567,7 @@ describe("S56 limits", () => {
       [key, count],
     );
 
-  test("for all addresses that have registered before, so that a few addresses cannot lock out all others", async () => {
+  test("on repeated registrations of an address leave room for new addresses", async () => {
     await clearThrottle(throttleKey("registration", "everybody"));
     world.sendFrom("198.51.100.14");
     expect((await send(publicAgent)).status).toBe(201);
@@ -585,7 +585,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("S144 for the audit log: beyond 3,000 changes of all apps in an hour, changes are accepted but not recorded", async () => {
+  test("S144 on the audit log leave further changes unrecorded", async () => {
     const registered = await register();
     for (const who of ["everybody", "changes of everybody"]) await count(throttleKey("registration", who), REGISTRATIONS.limit);
     const change = async (client_name: string) => {
@@ -599,7 +599,7 @@ describe("S56 limits", () => {
     await clearThrottle(throttleKey("registration", "everybody"), throttleKey("registration_change-all", ""));
   });
 
-  test("for all registrations together, which do not count invalid requests", async () => {
+  test("on all registrations ignore invalid ones", async () => {
     const everybody = throttleKey("registration", "everybody");
     const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
     await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);
@@ -611,7 +611,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("S144 for changes of a registration, whose audit entries are short", async () => {
+  test("S144 keep the entries of changes short", async () => {
     const registered = await register();
     const addresses = (round: number) =>
       Array.from({ length: 30 }, (_, at) => `https://agent.example.test/${round}/${at}/${"x".repeat(1_900)}`);
@@ -631,7 +631,7 @@ describe("S56 limits", () => {
     });
   });
 
-  test("for changes from one address, together with its registrations", async () => {
+  test("on an address count its changes together with its registrations", async () => {
     const registered = await register();
     world.sendFrom("198.51.100.13");
     await Promise.all(Array.from({ length: REGISTRATIONS_OF_ADDRESS.limit }, () => send("{}")));
@@ -639,7 +639,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("for guesses of a registration access token", async () => {
+  test("apply to guesses of a registration access token", async () => {
     world.sendFrom("198.51.100.10");
     const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
     const guess = async () => (await manage(address, "GET", undefined, "guess")).status;
@@ -651,7 +651,7 @@ describe("S56 limits", () => {
   });
 });
 
-test("S143 a limited number of proofs of a self-registered app with a secret is remembered", async () => {
+test("S143 a limited number of proofs is remembered for a self-registered app with a secret", async () => {
   world.sendFrom("192.0.2.143");
   const registered = await register({ token_endpoint_auth_method: "client_secret_basic" });
   const key = await proofKey();

@@ -22,7 +22,7 @@ type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
 };
 
 /**
- * RFC 8707. The credentials cannot sign anybody in (S113).
+ * RFC 8707. Nobody can sign in with the credentials (S113).
  * @returns the credentials, with a secret that is never shown again
  */
 export async function addResourceServer(
@@ -60,7 +60,7 @@ export async function addResourceServer(
   });
 }
 
-/** RFC 8707 §2. Only one spelling is accepted, because audiences are compared as text. */
+/** RFC 8707 §2. Audiences are compared as text, so each has one accepted spelling. */
 function parseIdentifier(value: unknown): string {
   const identifier = plainIdentifier(plainText("identifier", value, IDENTIFIER_MAX_CHARACTERS).trim());
   const url = URL.parse(identifier);
@@ -82,7 +82,7 @@ function parseScopes(names: readonly string[]): string[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-/** If the service is registered again, its former tokens stay invalid (S113). */
+/** Tokens stay invalid even if the service is registered again (S113). */
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {
@@ -92,7 +92,7 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
     await tx.oAuthApp.delete({ where: { id: found.appId } });
     await tx.$executeRaw`
       UPDATE oauth_consent SET resources = array_remove(resources, ${identifier}) WHERE ${identifier} = ANY (resources)`;
-    // Codes and refresh tokens store `resource` as it was sent.
+    // Codes and refresh tokens contain `resource` as it was sent.
     await tx.$executeRaw`
       DELETE FROM oauth_artifact WHERE payload ->> 'aud' = ${identifier}
         OR payload -> 'resource' ?| ARRAY[${identifier}, ${`${identifier}/`}]`;

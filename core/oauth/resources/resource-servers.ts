@@ -6,11 +6,9 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { RESOURCE_METADATA } from "../protocol-routes.ts";
 import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** The API's identifier, as the audience of a token (RFC 8707). */
 export const apiAudience = (): string => env().ORIGIN;
 
 export type RegisteredResource = {
-  /** The audience of the resource's tokens. */
   identifier: string;
   name: string;
   scopes: string[];
@@ -47,7 +45,7 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
-/** RFC 7662 §2.1, S104. A resource server cannot introspect tokens of a blocked client (S87). */
+/** RFC 7662 §2.1, S104. Tokens of a blocked client are hidden from resource servers (S87). */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
   if (kind !== "AccessToken" || typeof aud !== "string") return false;
@@ -59,7 +57,7 @@ export async function mayIntrospect(clientId: string, { kind, clientId: holder, 
   return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
 }
 
-/** RFC 9728. The resource is the whole origin, so there is one document (RFC 9728 §3.1). */
+/** RFC 9728 §3.1: the resource is the whole origin, so there is one document. */
 export function resourceMetadata() {
   const { ORIGIN, BRAND_NAME } = env();
   return {
@@ -75,14 +73,13 @@ export function resourceMetadata() {
 export type Challenge = {
   scheme?: "Bearer" | "DPoP";
   error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
-  /** The scope that is missing, or that a client should request. */
   scope?: string;
 };
 
-/** Without this hint, clients request every scope in the metadata. */
+/** Otherwise clients request every scope in the metadata. */
 const SIGN_IN_SCOPE = "openid profile";
 
-/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first, for clients that know only that scheme (RFC 9449 §7.2). */
+/** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first for clients that know only this scheme (RFC 9449 §7.2). */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");
   const parameters = {

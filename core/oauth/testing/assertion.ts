@@ -12,7 +12,6 @@ export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
   const kid = await calculateJwkThumbprint(exported);
   const jwk = { ...exported, kid };
 
-  /** A claim whose value is undefined is left out. */
   async function assertion(
     clientId: string,
     aud: unknown,

@@ -16,7 +16,6 @@ export type Outcome = {
   status: number;
   headers: Headers;
   location: URL | undefined;
-  /** The parameters of the query or the fragment. */
   answer: Record<string, string>;
   isQuestion: boolean;
   page: string;
@@ -24,7 +23,6 @@ export type Outcome = {
 
 type Parameters = Record<string, string | undefined> | [string, string][] | string;
 
-/** A list or a string is sent unchanged, without the usual parameters. */
 export async function ask(
   { world, app, browser }: Pick<Prepared, "world" | "app" | "browser">,
   parameters: Parameters = {},
@@ -93,7 +91,6 @@ export async function loginStep({ browser }: Pick<Prepared, "browser">, { locati
   return finishLogin(at, await readInteraction(at), session);
 }
 
-/** Does not check the signature. */
 export function claimsOf(idToken: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());
 }

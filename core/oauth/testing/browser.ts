@@ -1,6 +1,5 @@
 type Cookie = { name: string; value: string; path: string };
 
-/** Keeps cookies by path and follows no redirect by itself. */
 export class Browser {
   readonly #origin: string;
   #cookies: Cookie[] = [];

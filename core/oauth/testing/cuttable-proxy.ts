@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** Stands between the service and its database. When the proxy is cut, the database seems to be down. */
+/** A proxy to the database. While it is cut, the database seems to be down. */
 export async function startCuttableProxy(databaseUrl: string) {
   const url = new URL(databaseUrl);
   const target = { host: url.hostname, port: Number(url.port || 5432) };

@@ -8,9 +8,7 @@ export type DocumentSite = HttpsSite & {
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** A field whose value is undefined is left out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Sends this instead of the document, until a document is published again. */
   serve(served: Served): void;
   fetches(): number;
 };

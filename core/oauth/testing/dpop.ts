@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { hashToken } from "#core/crypto/token.ts";
 
-/** Proofs are made by hand, so that tests can corrupt them (RFC 9449 §4.2). */
+/** Signs proofs itself, so that tests can corrupt them (RFC 9449 §4.2). */
 export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
 
 type Spoiled = {

@@ -7,7 +7,7 @@ import { claimRows } from "#core/postgres/leased-table.ts";
 import { deliverLogoutNotice } from "../logout/deliver-logout-notice.ts";
 import { endEngineSessions, logoutNoticeTable, type QueuedLogoutNotice } from "../logout/queue-logout-notices.ts";
 
-/** Checks the notices as an app must (Back-Channel Logout §2.6). */
+/** Verifies notices as an app must (Back-Channel Logout §2.6). */
 export async function startReceiver(origin: string, statuses: number[] = []) {
   const keys = createRemoteJWKSet(new URL(`${origin}/oauth/jwks`));
   const told: JWTPayload[] = [];

@@ -31,7 +31,6 @@ export type TestUser = { id: string; username: string; email: string };
 
 /** @param listener for tests of `server/` and `api/`, which need more than the protocol */
 export async function startWorld(listener?: RequestListener) {
-  // Rate limits count by address.
   let address = "127.0.0.1";
   const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -5,7 +5,7 @@ import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { type AccountRow, requestRows } from "../artifacts/request-rows.ts";
 
-/** See docs/specification/oauth.md#id-token and #userinfo. Organizations appear only where they were granted (S103). */
+/** See docs/specification/oauth.md#id-token and #userinfo. Only granted organizations appear (S103). */
 export const claimsByScope = {
   // Clients expect auth_time and amr (RFC 8176) in every ID token (docs/specification/oauth.md#id-token).
   openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
@@ -29,7 +29,7 @@ export function personClaims(account: AccountRow) {
   };
 }
 
-/** The fields after `plan` keep older clients working (docs/specification/oauth.md#userinfo). */
+/** The fields after `plan` are for older clients (docs/specification/oauth.md#userinfo). */
 function organizationClaim(organization: TokenOrganization, hasBilling: boolean) {
   return {
     sub: organization.id,
@@ -37,7 +37,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // `canPay` is private until the member meets the organization's requirements.
+    // `canPay` stays private while the member does not meet the organization's requirements.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
@@ -46,7 +46,6 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
   };
 }
 
-/** `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
 function userinfoClaims(account: AccountRow, organizations: TokenOrganization[], scope: string) {
   const hasBilling = scope.split(" ").includes("read-billing");
   const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));
@@ -56,7 +55,7 @@ function userinfoClaims(account: AccountRow, organizations: TokenOrganization[],
 const FIND = `SELECT id, username, full_name AS "fullName", email, email_verified_at IS NOT NULL AS "isEmailVerified", website
   FROM "user" WHERE id = $1 AND disabled_at IS NULL`;
 
-/** Disabled users are not found (S49, S112). */
+/** Finds no disabled user (S49, S112). */
 export const findAccount: FindAccount = async (_ctx, id) => {
   const account = requestRows().accounts.get(id) ?? (await readAccount(id));
   return account && toEngineAccount(account);

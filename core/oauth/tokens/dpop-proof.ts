@@ -7,7 +7,9 @@ import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
-/** RSA is left out, because anyone can send a proof with any key, and checking RSA costs far more (docs/decisions/027). */
+/**
+ * RSA is excluded, because anybody can send proofs with any key, and verifying RSA is far more expensive (docs/decisions/027).
+ */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
 const FRESH_SECONDS = 300;
@@ -20,11 +22,10 @@ export class InvalidDpopProof extends Error {
 export type ProvenRequest = {
   proof: string;
   method: string;
-  /** The path has no query. */
   path: string;
 };
 
-/** RFC 9449 §4.3. No other request can use a consumed proof. */
+/** RFC 9449 §4.3. Another request with the same proof is refused. */
 export async function consumeDpopProof(
   request: ProvenRequest,
   token: { value: string; clientId: string; accountId: string; keyThumbprint: string },
@@ -60,7 +61,6 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Only an otherwise valid proof is consumed. */
     consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -70,14 +70,13 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
-/** The engine asks here whether a proof needs a nonce. By itself, it would accept a proof from five minutes ahead. */
+/** The engine asks here whether a proof needs a nonce. It would accept a proof whose clock is five minutes ahead. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
   return false;
 }
 
-/** Does not check the signature. A proof that is not a JWT has no claims. */
 function decodeProof(proof: string): JWTPayload {
   try {
     return decodeJwt(proof);
@@ -98,7 +97,7 @@ async function verify(proof: string) {
   }
 }
 
-/** Compares with ORIGIN, not with the request's Host (S110). Query and fragment are ignored (RFC 9449 §4.3). */
+/** Compares with ORIGIN, because the client chooses the Host header (S110). Query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

@@ -12,7 +12,6 @@ import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
 import { findBearer } from "./find-bearer.ts";
 
-/** RFC 9449 at the engine's endpoints. For the API, see api/dpop.test.ts. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -54,7 +53,7 @@ describe.each([
   ["public", false],
   ["confidential", true],
 ])("RFC 9449 a %s app, as openid-client 6 does it", (_kind, isConfidential) => {
-  test("a bound token works with code, userinfo, refresh, introspection and revocation, even after a pushed request (§10.1)", async () => {
+  test("a bound token works with code, userinfo, refresh, introspection and revocation", async () => {
     const at = await prepare(world, { isConfidential });
     const authentication = at.app.secret ? client.ClientSecretBasic(at.app.secret) : client.None();
     const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, authentication, {
@@ -93,12 +92,12 @@ describe.each([
   });
 });
 
-test("RFC 9449 §5 the token_type is DPoP, in the RFC's spelling", async () => {
+test("RFC 9449 §5 the token_type is DPoP", async () => {
   const at = await prepare(world);
   expect((await bound(at, await proofKey())).token_type).toBe("DPoP");
 });
 
-test.each(["ES256", "Ed25519", "EdDSA"])("proofs may be signed with %s, as discovery lists", async (alg) => {
+test.each(["ES256", "Ed25519", "EdDSA"])("discovery lists %s, and proofs with it are accepted", async (alg) => {
   expect((await world.discover()).dpop_signing_alg_values_supported).toContain(alg);
   const tokens = await bound(await prepare(world), await proofKey(alg));
   expect(tokens.token_type).toBe("DPoP");
@@ -148,7 +147,7 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     expect((await sent).status).toBeLessThan(500);
   });
 
-  test("query and fragment of htu are ignored, and its host must be that of ORIGIN, whatever the Host header (S110)", async () => {
+  test("the host of htu must be that of ORIGIN (S110)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const proof = await key.proof("POST", `${address()}?a=1#b`);
     const form = new URLSearchParams({ client_id: at.app.clientId, ...redemption(await authorize(at)) }).toString();
@@ -171,7 +170,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect([again.status, again.body.error]).toEqual([400, "invalid_grant"]);
   });
 
-  test("of twenty requests at the same moment, one passes", async () => {
+  test("when twenty requests arrive at the same moment", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const proof = await key.proof("GET", world.origin + USERINFO, access_token);
@@ -180,7 +179,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("even if the client's clock is ahead: the proof is remembered as long as it is valid", async () => {
+  test("even if the client's clock is ahead", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ahead = { claims: { iat: Math.floor(Date.now() / 1000) + PROOF_AHEAD_SECONDS } };
@@ -191,7 +190,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(Number(rows[0].seconds)).toBeGreaterThan(350);
   });
 
-  test("S143 and a limited number of proofs is remembered for one account, at all endpoints together", async () => {
+  test("S143 and a limited number of proofs is remembered for all endpoints of one account", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ask = async () => userinfo(access_token, await key.proof("GET", world.origin + USERINFO, access_token));
@@ -210,7 +209,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     await expect(find()).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S143 and in a refresh counts for the user, not for the app's owner, whose limit the users could use up", async () => {
+  test("S143 and in a refresh counts for the user", async () => {
     const [owner, user, key] = [await prepare(world, { isConfidential: false }), await prepare(world), await proofKey()];
     const at = { ...user, app: owner.app };
     const { refresh_token } = await bound(at, key);
@@ -221,7 +220,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key: counter } })).count).toBe(before + 1);
   });
 
-  test("and only its hash is stored, with a time of expiry (S55)", async () => {
+  test("and only its hash is stored (S55)", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const jti = "a jti to look for";
@@ -261,7 +260,7 @@ describe("RFC 9449 §10 a code that is bound to a key", () => {
     },
   );
 
-  test("a pushed request whose proof has another key than its dpop_jkt is refused", async () => {
+  test("a pushed request whose proof differs from its dpop_jkt is refused", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
     const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, { ...PKCE, dpop_jkt: key.thumbprint })).searchParams);
     const response = await world.post("/oauth/par", form, { dpop: await other.proof("POST", `${world.origin}/oauth/par`) });
@@ -270,7 +269,7 @@ describe("RFC 9449 §10 a code that is bound to a key", () => {
 });
 
 describe("RFC 9449 §5 refresh tokens", () => {
-  test("of a public app are bound to its key, and can be used only with it", async () => {
+  test("of a public app are bound to its key", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
     const { refresh_token } = await bound(at, key);
     const form = { grant_type: "refresh_token", refresh_token };
@@ -304,7 +303,7 @@ describe("RFC 9449 §7 userinfo", () => {
     expect(await response.json()).toMatchObject({ sub: at.person.id });
   });
 
-  test("§7.2 refuses a bound token as a plain one, and a plain one as bound", async () => {
+  test("§7.2 refuses a bound token as a plain one, and a plain one as a bound one", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const plain = (await ask(at.app, redemption(await authorize(at)), undefined)).body.access_token;
@@ -315,7 +314,7 @@ describe("RFC 9449 §7 userinfo", () => {
     expect(asBound.headers.get("www-authenticate")).toMatch(/^DPoP .*error="invalid_token".*algs="ES256 Ed25519 EdDSA"/);
   });
 
-  test("§7.1 refuses a proof of another token, another key, without ath, or none at all, and says which algorithms it accepts", async () => {
+  test("§7.1 refuses a proof of another token or key, and names the accepted algorithms", async () => {
     const [at, key, other] = [await prepare(world), await proofKey(), await proofKey()];
     const { access_token } = await bound(at, key);
     const address = world.origin + USERINFO;
@@ -339,7 +338,7 @@ describe("RFC 9449 §7 userinfo", () => {
 });
 
 describe("RFC 9449 §5.2 an app that requires proofs", () => {
-  test("gets a token only with a proof, by code and by refresh", async () => {
+  test("gets a token only with a proof", async () => {
     const [at, key] = [await prepare(world, { isDpopRequired: true }), await proofKey()];
     const code = await authorize(at, { scope: "openid offline_access" });
     const refused = await ask(at.app, redemption(code), undefined);
@@ -356,7 +355,7 @@ describe("RFC 9449 §5.2 an app that requires proofs", () => {
 });
 
 describe("RFC 9449 §5 with other kinds of sign-in", () => {
-  test("a device's tokens are bound to the key that the device proves when it collects the tokens (RFC 8628 §3.4)", async () => {
+  test("a device's tokens are bound to the key with which the device collects them (RFC 8628 §3.4)", async () => {
     const [at, key] = [await prepareDevice(world, { isDpopRequired: true }), await proofKey()];
     const { device_code, user_code } = await startDevice(at, { scope: "openid offline_access" });
     await allowDevice(at.session, user_code);
@@ -370,7 +369,7 @@ describe("RFC 9449 §5 with other kinds of sign-in", () => {
     expect((await ask(at.app, next, key)).status).toBe(200);
   });
 
-  test("a site that is known by its metadata document may require bound tokens, and then gets none without a proof", async () => {
+  test("a site's metadata document may require bound tokens", async () => {
     const [at, key] = [await visitSite(world, { dpop_bound_access_tokens: true }), await proofKey()];
     const form = { ...redemption(await authorize(at, asked(at))), redirect_uri: at.site.redirectUri };
     expect((await ask(at.app, form, undefined)).body.error).toBe("invalid_request");
@@ -381,7 +380,7 @@ describe("RFC 9449 §5 with other kinds of sign-in", () => {
   });
 });
 
-test("S53 a page may send proofs to the token endpoint, to userinfo and with pushed requests", async () => {
+test("S53 a page of another site may send proofs", async () => {
   for (const path of [TOKEN, USERINFO, "/oauth/par"]) {
     const preflight = await fetch(world.origin + path, {
       method: "OPTIONS",

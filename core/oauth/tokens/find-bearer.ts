@@ -23,30 +23,27 @@ export type Bearer = {
   account: AccountRow & { organizations: TokenOrganization[] };
   scopes: Scope[];
   auditToken: AuditToken;
-  /** Unix seconds. Null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
   clientId?: string;
   isFirstParty?: true;
-  /** The last authentication before the user allowed the client, if known (S113). */
+  /** When the user last authenticated before allowing the client, if known (S113). */
   authenticatedAt?: Date;
-  /** The only organization in which an exchanged token acts. */
   boundOrgId?: string;
-  /** The `act` claim of RFC 8693 §4.1. */
   act?: ActingParty;
   tokenName?: string;
   /** The token is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/** RFC 6750, RFC 9449. A proof can be used only once, so later lookups during a long request set `isProven`. */
+/** RFC 6750, RFC 9449. A proof works once, so later lookups in a long request set `isProven`. */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Callers must respond to an invalid token and to a missing proof in the same way.
+ * Callers must give one response for an invalid token and a missing proof.
  * @throws InvalidDpopProof if the proof does not match
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
@@ -57,7 +54,7 @@ export async function findBearer(token: string, presentation: Presentation): Pro
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** A CI job that reads for a user gets no organizations, and only the scope `gated-repos`. */
+/** A CI job that reads for a user has only the scope `gated-repos`, and no organizations. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;

@@ -10,7 +10,7 @@ const INTROSPECT = "/oauth/introspect";
 const confidential = { isConfidential: true, isRefreshAllowed: true } as const;
 
 describe("S104 introspection", () => {
-  test("needs client authentication: a public client, which has none, gets 401", async () => {
+  test("fails with 401 for a public client", async () => {
     const at = await signIn(world);
     const token = at.tokens.access_token;
     const answers = [

@@ -26,7 +26,7 @@ const userinfo = async (token: string) => (await world.userinfo(token)).json();
 const replaysOf = (clientId: string) => db().auditEvent.findMany({ where: { clientId, type: "oauth_token.replay_detected" } });
 
 describe("a refresh token is issued", () => {
-  test("only if the app requests offline_access, or has refresh tokens turned on", async () => {
+  test("only if the app requests offline_access or always gets refresh tokens", async () => {
     expect((await signIn(world, withRefresh)).tokens.refresh_token).toMatch(/^kh_refresh_[A-Za-z0-9_-]{70,}$/);
     const asking = await signIn(world, {}, { scope: "openid profile offline_access" });
     expect(asking.tokens.refresh_token).toMatch(/^kh_refresh_/);
@@ -38,7 +38,7 @@ describe("S47 rotation", () => {
   test.each([
     ["a public app", {}],
     ["a confidential app with rotation turned on", { isConfidential: true, isRefreshRotated: true }],
-  ])("%s gets a new refresh token with each use, and both new tokens work", async (_, settings) => {
+  ])("of %s gives a new refresh token with each use", async (_, settings) => {
     const at = await signIn(world, { ...withRefresh, ...settings });
     const first = await refresh(at, at.tokens.refresh_token);
     expect(first).toMatchObject({ status: 200, body: { token_type: "bearer", expires_in: 28800, scope: "openid profile" } });
@@ -47,7 +47,7 @@ describe("S47 rotation", () => {
     expect(await refresh(at, first.body.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("refuses a replay within ten seconds, and the family stays valid", async () => {
+  test("refuses a replay within ten seconds and keeps the family", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 8);
@@ -58,7 +58,7 @@ describe("S47 rotation", () => {
     expect(await replaysOf(at.app.clientId)).toEqual([]);
   });
 
-  test("ends the family at a later replay: every token of the sign-in is invalid, with one entry in the audit log (S116)", async () => {
+  test("ends the family at a later replay, with one entry in the audit log (S116)", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 11);
@@ -74,7 +74,7 @@ describe("S47 rotation", () => {
     expect(JSON.stringify(events)).not.toContain(at.tokens.refresh_token);
   });
 
-  test("ends the family even at a replay of an older token, however new the newest one is", async () => {
+  test("ends the family at a replay of any older token", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 3600);
@@ -83,7 +83,7 @@ describe("S47 rotation", () => {
     expect((await world.userinfo(second.body.access_token)).status).toBe(401);
   });
 
-  test("does not affect another sign-in of the same user at the same app, which is another family", async () => {
+  test("does not affect another sign-in of the user at the app", async () => {
     const at = await signIn(world, withRefresh);
     const other = await world.signInWith(at.app, at.session, at.browser);
     await refresh(at, at.tokens.refresh_token);
@@ -93,7 +93,7 @@ describe("S47 rotation", () => {
     expect((await world.userinfo(other.tokens.access_token)).status).toBe(200);
   });
 
-  test("lets one of twenty parallel refreshes succeed, and its tokens stay valid", async () => {
+  test("lets one of twenty parallel refreshes succeed", async () => {
     const at = await signIn(world, withRefresh);
     const all = await Promise.all(Array.from({ length: 20 }, () => refresh(at, at.tokens.refresh_token)));
     const succeeded = all.filter(({ status }) => status === 200);
@@ -104,7 +104,7 @@ describe("S47 rotation", () => {
     expect(await refresh(at, body.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("tells another client that presents a used token nothing, and ends nothing", async () => {
+  test("ends nothing when another client presents a used token", async () => {
     const [at, stranger] = [await signIn(world, withRefresh), await prepare(world, withRefresh)];
     const { body } = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 3600);
@@ -116,7 +116,7 @@ describe("S47 rotation", () => {
   });
 });
 
-describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
+describe("RFC 9700 §4.14.2 the refresh token of a confidential app", () => {
   const kept = { ...withRefresh, isConfidential: true };
   const stored = async (clientId: string) => {
     const { rows } = await pool().query(
@@ -128,7 +128,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     return rows as { exp: number; row: number; grant: number; now: number }[];
   };
 
-  test("which works again, even at the same moment, and each use starts its idle time again (S50)", async () => {
+  test("can be used again, and each use restarts its idle time (S50)", async () => {
     const at = await signIn(world, kept);
     await pool().query(
       `UPDATE oauth_artifact SET expires_at = now() + interval '1 hour',
@@ -145,7 +145,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     }
   });
 
-  test("but for no longer than a year", async () => {
+  test("lives for at most a year", async () => {
     const at = await signIn(world, kept);
     await pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{iiat}', to_jsonb((payload->>'iiat')::int - $2::int))
@@ -157,7 +157,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     expect((row?.exp ?? 0) - (row?.now ?? 0)).toBeLessThanOrEqual(1000);
   });
 
-  test("and revoking it ends all tokens of the sign-in", async () => {
+  test("ends all tokens of the sign-in when it is revoked", async () => {
     const at = await signIn(world, kept);
     const { body } = await refresh(at, at.tokens.refresh_token);
     await asApp(world, at.app, "/oauth/revoke", { token: at.tokens.refresh_token });
@@ -165,7 +165,7 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
-  test("S47 a token that was replaced before the app turned rotation off still counts as replayed", async () => {
+  test("S47 counts as replayed if it was replaced before the app turned rotation off", async () => {
     const at = await signIn(world, { ...kept, isRefreshRotated: true });
     const next = await refresh(at, at.tokens.refresh_token);
     await updateApp(operatorCommand, at.app.id, { isRefreshRotated: false }, noOrigin);
@@ -177,11 +177,11 @@ describe("RFC 9700 §4.14.2 a confidential app keeps its refresh token", () => {
   });
 });
 
-describe("S48 a refresh never widens", () => {
+describe("S48 a refresh", () => {
   const scoped = async () =>
     signIn(world, { ...withRefresh, scopes: ["openid", "profile", "email", "read-repos"] }, { scope: "openid profile email" });
 
-  test("scope: one that was not granted fails with invalid_scope, and the token can still be used", async () => {
+  test("with a scope that was not granted fails with invalid_scope", async () => {
     const at = await scoped();
     for (const scope of ["openid profile email read-repos", "write-repos", "openid unheard-of"]) {
       expect(await refresh(at, at.tokens.refresh_token, { scope })).toMatchObject({
@@ -192,7 +192,7 @@ describe("S48 a refresh never widens", () => {
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200, body: { scope: "openid profile email" } });
   });
 
-  test("scope: a narrower one is for this access token, while the refresh token keeps all scopes (RFC 6749 §6)", async () => {
+  test("with a narrower scope narrows only the new access token (RFC 6749 §6)", async () => {
     const at = await scoped();
     const { body } = await refresh(at, at.tokens.refresh_token, { scope: "openid profile" });
     expect(body.scope).toBe("openid profile");
@@ -201,7 +201,7 @@ describe("S48 a refresh never widens", () => {
     expect(await refresh(at, body.refresh_token)).toMatchObject({ body: { scope: "openid profile email" } });
   });
 
-  test("consent given later, for more scopes and organizations, widens no earlier sign-in", async () => {
+  test("gets no scopes or organizations of a later consent", async () => {
     const at = await scoped();
     const orgId = await world.organization(`later-${at.person.username}`, { [at.person.id]: "write" });
     const wider = await world.signInWith(
@@ -224,19 +224,19 @@ describe("S49 a refresh fails", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   };
 
-  test("once the person is disabled", async () => {
+  test("once the user is disabled", async () => {
     const at = await signIn(world, withRefresh);
     await disableUser(operatorCommand, at.person.id, noOrigin);
     await expectEnded(at);
   });
 
-  test("once the user's row has the time of disabling, even if nothing else was ended", async () => {
+  test("once the user's row has the time of disabling", async () => {
     const at = await signIn(world, withRefresh);
     await db().user.update({ where: { id: at.person.id }, data: { disabledAt: new Date() } });
     await expectEnded(at);
   });
 
-  test("once the app is deleted: it is an unknown client", async () => {
+  test("once the app is deleted", async () => {
     const at = await signIn(world, withRefresh);
     await deleteApp(operatorCommand, at.app.id, noOrigin);
     await expect
@@ -255,7 +255,7 @@ describe("S49 a refresh fails", () => {
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
   });
 
-  test("for an organization once the user has left it; other access continues", async () => {
+  test("for an organization once the user has left it", async () => {
     const [admin, prepared] = [await world.user(`admin-${Date.now()}`), await prepare(world, withRefresh)];
     const { person } = prepared;
     const members = { [person.id]: "write", [admin.id]: "admin" };
@@ -294,7 +294,7 @@ describe("S50 a refresh token", () => {
       [clientId, seconds],
     );
 
-  test("expires a year after the sign-in, however often it is used", async () => {
+  test("expires a year after the sign-in, even if it is used", async () => {
     const at = await signIn(world, withRefresh);
     const [first] = await payloadsOf(at.app.clientId);
     expect((first?.exp ?? 0) - (first?.iat ?? 0)).toBe(REFRESH_TOKEN_IDLE_SECONDS);
@@ -314,13 +314,13 @@ describe("S50 a refresh token", () => {
     expect(await refresh(at, body.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
-  test("is bound to its client, even if that is public", async () => {
+  test("is bound to its client, even to a public one", async () => {
     const [at, other] = [await signIn(world, withRefresh), await prepare(world, withRefresh)];
     expect(await refresh(other, at.tokens.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect(await refresh(at, at.tokens.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("is not accepted as an access token, nor an access token as a refresh token", async () => {
+  test("is not accepted as an access token", async () => {
     const at = await signIn(world, withRefresh);
     expect((await world.userinfo(at.tokens.refresh_token)).status).toBe(401);
     expect(await refresh(at, at.tokens.access_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });

@@ -4,8 +4,8 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../lifetimes.ts";
 
 /**
- * A public app's plain token must be replaced (RFC 9700 §4.14.2). Any other app keeps its token, because a lost response would
- * sign the user out (FAPI 2.0 §5.3.2.1, note 1).
+ * A public app's plain token must be replaced (RFC 9700 §4.14.2). Other tokens stay, because a lost response would sign the user
+ * out (FAPI 2.0 §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {
   const { Client: client, RefreshToken: token } = oidc.entities;
@@ -13,7 +13,7 @@ export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promis
   const isBound = client.clientAuthMethod !== "none" || token.isSenderConstrained();
   if (!isBound || clientExtension(client).isRefreshRotated) return true;
   const isUnused = await prolongArtifact("RefreshToken", token.jti, refreshTokenSeconds(token));
-  // S47: the token was replaced before rotation was turned off, so this is a replay.
+  // S47: the token was replaced before rotation was turned off. This is a replay.
   if (!isUnused) await token.consume();
   return false;
 }

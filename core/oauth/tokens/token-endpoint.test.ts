@@ -29,7 +29,7 @@ describe("S37 the token endpoint", () => {
     "/oauth/%74oken",
     "/oauth",
     "/oauth/nothing",
-  ])("is at one URL only, not at %s", async (path) => {
+  ])("is at one URL, and not at %s", async (path) => {
     const response = await world.post(path, { grant_type: "refresh_token" });
     expect(response.status).toBe(404);
   });
@@ -43,7 +43,7 @@ describe("S37 the token endpoint", () => {
     },
   );
 
-  test("accepts the documented JSON form as well", async () => {
+  test("accepts the documented JSON form", async () => {
     const at = await prepare(world);
     const { code, verifier } = await authorize(at);
     const response = await fetch(world.origin + TOKEN, {
@@ -98,7 +98,7 @@ describe("S38 token errors are RFC 6749 bodies", () => {
     expect(Object.keys(body).filter((name) => !["error", "error_description", "scope"].includes(name))).toEqual([]);
   });
 
-  test("a success is not cached either", async () => {
+  test("a successful response is not cached", async () => {
     const at = await prepare(world);
     const response = await asApp(world, at.app, TOKEN, redemption(await authorize(at)));
     expect(response.status).toBe(200);
@@ -131,7 +131,7 @@ describe("S42 grants", () => {
 });
 
 describe("S21 a code", () => {
-  test("has at least 128 bits, differs each time, and lives a minute at most", async () => {
+  test("has at least 128 bits and lives for at most a minute", async () => {
     const at = await prepare(world);
     const codes = [(await authorize(at)).code, (await authorize(at)).code];
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9_-]{22,}$/);
@@ -145,7 +145,7 @@ describe("S21 a code", () => {
     }
   });
 
-  test("gives its tokens the organizations of its own consent", async () => {
+  test("gives its tokens the organizations of its consent", async () => {
     const at = await prepare(world);
     const [granted, withheld] = await Promise.all(
       ["granted", "withheld"].map((name) => world.organization(`${name}-${at.person.username}`, { [at.person.id]: "read" })),
@@ -158,7 +158,7 @@ describe("S21 a code", () => {
 });
 
 describe("S45 a code is refused with invalid_grant", () => {
-  test("from another client, and the code's own client can still use the code", async () => {
+  test("from another client, and stays valid for its own", async () => {
     const [at, thief] = [await prepare(world), await prepare(world)];
     const code = await authorize(at);
     expect(await redeem(thief, redemption(code))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
@@ -184,7 +184,7 @@ describe("S45 a code is refused with invalid_grant", () => {
     expect(await redeem(at, redemption(code))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
-  test("after its user is disabled, or has revoked the consent", async () => {
+  test("after its user is disabled or has revoked the consent", async () => {
     const [disabled, revoked] = [await prepare(world), await prepare(world)];
     const codes = [await authorize(disabled), await authorize(revoked)] as const;
     await db().user.update({ where: { id: disabled.person.id }, data: { disabledAt: new Date() } });
@@ -199,14 +199,14 @@ describe("S46 the verifier", () => {
     ["wrong", "w".repeat(43)],
     ["missing", undefined],
     ["empty", ""],
-  ])("%s: invalid_grant", async (_, code_verifier) => {
+  ])("that is %s fails with invalid_grant", async (_, code_verifier) => {
     const at = await prepare(world);
     const code = await authorize(at);
     const { status, body } = await redeem(at, { ...redemption(code), code_verifier });
     expect([status, body.error]).toEqual([400, "invalid_grant"]);
   });
 
-  test("sent although no challenge was stored: invalid_grant, against PKCE downgrade (RFC 9700 §2.1.1)", async () => {
+  test("for a request without a challenge fails with invalid_grant (PKCE downgrade, RFC 9700 §2.1.1)", async () => {
     const at = await prepare(world, { isConfidential: true, isPkceRequired: false });
     const withoutChallenge = { code_challenge: undefined, code_challenge_method: undefined };
     const { code, verifier } = await authorize(at, withoutChallenge);
@@ -226,12 +226,12 @@ describe("S46 the verifier", () => {
 });
 
 describe("S54 resource (RFC 8707)", () => {
-  test("unknown at the authorization endpoint: invalid_target", async () => {
+  test("that is unknown at the authorization endpoint is invalid_target", async () => {
     const at = await prepare(world);
     await expect(authorize(at, { resource: "https://elsewhere.example/" })).rejects.toThrow("error=invalid_target");
   });
 
-  test("unknown at the token endpoint, or not the one requested before: 400 invalid_target", async () => {
+  test("that is unknown or new at the token endpoint is 400 invalid_target", async () => {
     for (const resource of ["https://elsewhere.example/", "not a uri", `${world.origin}/api`, `${world.origin}#x`]) {
       const at = await prepare(world);
       const code = await authorize(at, { resource: world.origin });
@@ -242,7 +242,7 @@ describe("S54 resource (RFC 8707)", () => {
   test.each([
     ["named again", true],
     ["left out", false],
-  ])("our API: the token is only for our API, with the resource %s in the token request", async (_, isNamedAgain) => {
+  ])("that is our API binds the token to our API, with the resource %s in the token request", async (_, isNamedAgain) => {
     const at = await prepare(world, { isConfidential: true, isRefreshAllowed: true });
     const resource = `${world.origin}/`;
     const code = await authorize(at, { resource, scope: "openid profile read-repos" });
@@ -255,7 +255,7 @@ describe("S54 resource (RFC 8707)", () => {
     expect(await audienceOf(refreshed.access_token)).toBe(env().ORIGIN);
   });
 
-  test("the service's API: the user's choice of scopes applies to its tokens too", async () => {
+  test("that is our API gets only the scopes that the user chose", async () => {
     const at = await prepare(world);
     const code = await authorize(
       at,
@@ -267,7 +267,7 @@ describe("S54 resource (RFC 8707)", () => {
   });
 });
 
-test("S30 the response names the granted scope if it is less than the requested one", async () => {
+test("S30 the response names the granted scope if it differs from the requested one", async () => {
   const at = await signIn(world, {}, { scope: "openid profile email" }, { scopes: ["profile"] });
   expect(at.tokens.scope).toBe("openid profile");
 });

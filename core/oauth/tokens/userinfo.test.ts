@@ -11,7 +11,7 @@ const ask = (headers: Record<string, string> = {}, path = USERINFO) => fetch(wor
 const challengeOf = (response: Response) => response.headers.get("www-authenticate");
 
 describe("S102 userinfo", () => {
-  test("answers GET and POST, with the token in the header (its scheme in any case) or in the form", async () => {
+  test("accepts GET and POST, with the token in the header or in the form", async () => {
     const { tokens, person } = await signIn(world);
     const token = tokens.access_token;
     const answers = await Promise.all([
@@ -29,7 +29,7 @@ describe("S102 userinfo", () => {
     }
   });
 
-  test("without a token: 401 with a Bearer challenge that names no error (RFC 6750 §3.1)", async () => {
+  test("without a token returns 401 with a challenge that names no error (RFC 6750 §3.1)", async () => {
     for (const answer of [await ask(), await world.post(USERINFO, {}), await ask({ authorization: "" })]) {
       expect(answer.status).toBe(401);
       expect(challengeOf(answer)).toMatch(/^Bearer\b/);
@@ -37,7 +37,7 @@ describe("S102 userinfo", () => {
     }
   });
 
-  test("with an invalid token: 401 invalid_token, the same for unknown, expired and revoked ones", async () => {
+  test("with an unknown, expired or revoked token returns the same 401 invalid_token", async () => {
     const [expired, revoked] = [await signIn(world), await signIn(world)];
     await pool().query(
       `UPDATE oauth_artifact SET payload = jsonb_set(payload, '{exp}', to_jsonb((payload->>'exp')::int - 30000))
@@ -55,7 +55,7 @@ describe("S102 userinfo", () => {
     expect([...bodies].map((body) => JSON.parse(body))).toMatchObject([{ error: "invalid_token" }]);
   });
 
-  test("with a token without openid: 403 insufficient_scope, which names the scope", async () => {
+  test("with a token without openid returns 403 insufficient_scope", async () => {
     const { tokens } = await signIn(world, { scopes: ["profile", "email"] }, { scope: "profile" });
     expect(tokens.scope).toBe("profile");
     const answer = await ask({ authorization: `Bearer ${tokens.access_token}` });
@@ -64,7 +64,7 @@ describe("S102 userinfo", () => {
     expect(await answer.json()).toMatchObject({ error: "insufficient_scope", scope: "openid" });
   });
 
-  test("a token in the query string is refused, alone and beside another (S55, RFC 9700 §4.3.2)", async () => {
+  test("refuses a token in the query string (S55, RFC 9700 §4.3.2)", async () => {
     const { tokens } = await signIn(world);
     const query = `${USERINFO}?access_token=${tokens.access_token}`;
     for (const answer of [
@@ -77,7 +77,7 @@ describe("S102 userinfo", () => {
     }
   });
 
-  test("two ways of sending a token at once are refused (RFC 6750 §2)", async () => {
+  test("refuses a token that is sent in two ways (RFC 6750 §2)", async () => {
     const { tokens } = await signIn(world);
     const answer = await world.post(
       USERINFO,
@@ -107,7 +107,7 @@ describe("S103 claims follow scopes", () => {
     expect(await claimsOf(scope)).toEqual([...expected].sort());
   });
 
-  test("an organization appears only if it was granted, under both names with the same content", async () => {
+  test("only granted organizations appear, under both names with the same content", async () => {
     const at = await prepare(world);
     const { id, username } = at.person;
     const [granted, other] = [
@@ -129,7 +129,7 @@ describe("S103 claims follow scopes", () => {
     expect(all.orgs.map(({ sub }: { sub: string }) => sub).sort()).toEqual([granted, other].sort());
   });
 
-  test("the ID token carries name, picture and email address for clients that never request userinfo, and no organizations", async () => {
+  test("the ID token contains name, picture and email address, but no organizations", async () => {
     const at = await signIn(world, {}, { scope: "openid profile email", nonce: "once" });
     const claims = JSON.parse(Buffer.from(at.tokens.id_token.split(".")[1] as string, "base64url").toString());
     expect(claims).toMatchObject({
@@ -144,7 +144,7 @@ describe("S103 claims follow scopes", () => {
     expect(claims).not.toHaveProperty("orgs");
   });
 
-  test("a changed profile shows at once", async () => {
+  test("a changed profile appears at once", async () => {
     const { tokens, person } = await signIn(world);
     await db().user.update({ where: { id: person.id }, data: { fullName: "Another Name" } });
     expect(await (await world.userinfo(tokens.access_token)).json()).toMatchObject({ name: "Another Name" });

@@ -14,7 +14,6 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     name: account.username,
     fullname: account.fullName,
     ...(has("email") && { email: account.email, emailVerified: account.isEmailVerified }),
-    // The service takes no payments.
     ...(has("read-billing") && { canPay: false, billingMode: "prepaid" as const }),
     periodEnd: null,
     isPro: false,
@@ -51,7 +50,6 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
   };
 }
 
-/** The fields that existing clients read, filled from the repository. */
 export function whoamiJob({ publisherId, preset, repo, expiresAt }: CiJob): WhoamiJob {
   const [owner = ""] = repo.fullName.split("/");
   return {

@@ -21,17 +21,17 @@ const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-const VISIT_MAX_MS = 30 * 60 * 1000;
+const MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** The pause after maintenance that ran out of time while others waited. The next attempt will not be faster (S137). */
+/** After maintenance that ran out of time. The next attempt will take as long (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After longer visits to the repositories of a user, those of other users come first. */
-const LONG_VISIT_MS = 1_000;
-const visitedMs = new Map<string, number>();
-const VISITED_MAX = 10_000;
+/** After longer maintenance of a user's repositories, those of other users come first. */
+const LONG_MS = 1_000;
+const maintainedMs = new Map<string, number>();
+const MAINTAINED_MAX = 10_000;
 const BUSY_RETRY_SECONDS = 60;
 
-// Clones come first, so maintenance uses little memory and leaves packs of gigabytes unchanged.
+// Clones have precedence, so maintenance uses little memory and leaves packs of gigabytes unchanged.
 const config = [
   "pack.threads=1",
   "pack.windowMemory=64m",
@@ -39,11 +39,10 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/** @param limits override the usual limits, for tests */
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
-  limits: { visitMaxMs?: number; longVisitMs?: number } = {},
+  limits: { maxMs?: number; longMs?: number } = {},
 ): Promise<void> {
   const begun = performance.now();
   let repo: Repo | undefined;
@@ -63,20 +62,20 @@ export async function maintainRepository(
   }
   if (!repo) return;
   const party = repo.createdById ?? repo.owner.id;
-  const sumMs = (visitedMs.get(party) ?? 0) + performance.now() - begun;
-  const isLong = sumMs >= (limits.longVisitMs ?? LONG_VISIT_MS);
-  if (visitedMs.size >= VISITED_MAX) visitedMs.clear();
-  visitedMs.set(party, isLong ? 0 : sumMs);
+  const sumMs = (maintainedMs.get(party) ?? 0) + performance.now() - begun;
+  const isLong = sumMs >= (limits.longMs ?? LONG_MS);
+  if (maintainedMs.size >= MAINTAINED_MAX) maintainedMs.clear();
+  maintainedMs.set(party, isLong ? 0 : sumMs);
   if (isLong) await letOthersGoFirst(repo, sumMs);
 }
 
-/** One user may have thousands of repositories in many organizations, and a worker visits one at a time (S137). */
-async function letOthersGoFirst({ owner, createdById }: Repo, visitMs: number): Promise<void> {
+/** One user may have thousands of repositories in many organizations, and a worker maintains one at a time (S137). */
+async function letOthersGoFirst({ owner, createdById }: Repo, tookMs: number): Promise<void> {
   await retryDeadlocks(() =>
     pool().query(
       `UPDATE repo_maintenance m SET due_at = now() + make_interval(secs => $2) FROM repo r
         WHERE (r.owner_id = $1 OR r.created_by_id = $3) AND m.id = r.id AND m.claim_id IS NULL AND m.due_at < now() + make_interval(secs => $2)`,
-      [owner.id, visitMs / 1_000, createdById],
+      [owner.id, tookMs / 1_000, createdById],
     ),
   );
 }
@@ -101,7 +100,6 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push has read or deferred its own card.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -109,7 +107,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** Nothing may be deleted while a backup copies the repository. */
+/** While a backup copies the repository, nothing may be deleted. */
 async function waitForBackup(id: string, claimId: string): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
@@ -132,11 +130,8 @@ async function finish(id: string, claimId: string): Promise<void> {
   ]);
 }
 
-/** Packs grow by powers of two, so that most visits copy few objects. */
-export async function tidy(
-  path: string,
-  { visitMaxMs = VISIT_MAX_MS } = {},
-): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
+/** Packs grow by powers of two, so that most maintenance copies few objects. */
+export async function tidy(path: string, { maxMs = MAX_MS } = {}): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
   await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
   const { loose, packs } = await countObjects(path);
   const marker = join(path, "keyhook-collected");
@@ -145,13 +140,13 @@ export async function tidy(
   const hasManyRefs = (await countRefs(path)).loose > LOOSE_REFS_MAX;
   if (hasFewObjects && !hasManyRefs) return "nothing";
   const { isLimited, niceness, memoryMiB } = fetchLimits;
-  const end = performance.now() + visitMaxMs;
+  const end = performance.now() + maxMs;
   const run = async (...args: string[]) => {
     const timeoutMs = Math.ceil(end - performance.now());
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // Packing refs comes first, because the next steps read all refs and may fail.
+  // First, because the next steps read all refs and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {
@@ -184,17 +179,16 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Finished rows are deleted, so every row is open. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
-/** Rows are not announced on this channel, because maintenance is never urgent. */
+/** Nothing notifies this channel, because maintenance is never urgent. */
 export const MAINTENANCE_CHANNEL = "repo_maintenance";
 
 export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before something is sent to a repository, because a failed transfer leaves objects too. */
+/** Call this before a transfer to a repository: a failed one leaves objects too. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -205,7 +199,7 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
 
 const SOON_SECONDS = 30;
 
-/** Makes the row due even if a visit is running, because that visit may have passed the requested step already. */
+/** Makes the row due even during maintenance, which may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))

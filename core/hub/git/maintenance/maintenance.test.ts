@@ -31,7 +31,7 @@ const isThere = (path: string) =>
     () => false,
   );
 
-test("the objects of many commits are combined into one pack, and nothing is lost", async () => {
+test("the objects of many commits are combined into one pack", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const path = await openRepository(repo);
@@ -41,7 +41,7 @@ test("the objects of many commits are combined into one pack, and nothing is los
   expect(await tidy(path)).toBe("collected");
   expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
   for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
-  // fast-import either leaves a few objects loose or makes a pack each time.
+  // fast-import leaves either a few loose objects or a pack.
   const before = await countObjects(path);
   expect(before.packs + before.loose).toBeGreaterThan(8);
   const done = await tidy(path);
@@ -50,7 +50,7 @@ test("the objects of many commits are combined into one pack, and nothing is los
   await fsck(repo);
 });
 
-test("S137 many loose refs are counted, and packed although there are few objects", async () => {
+test("S137 many loose refs are packed, even if there are few objects", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -71,7 +71,7 @@ test("S137 many loose refs are counted, and packed although there are few object
   expect(await tidy(path)).toBe("nothing");
 });
 
-test("a repository to which something was sent is maintained by one worker, once", async () => {
+test("a repository is maintained once after a transfer, by one worker", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -86,7 +86,7 @@ test("a repository to which something was sent is maintained by one worker, once
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
 });
 
-test("S137 a push is recorded at once while all slots for cards are taken, and its card is read later", async () => {
+test("S137 while all slots for cards are taken, a push is recorded at once and its card is read later", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const readme = (license: string) => ({ "README.md": `---\nlicense: ${license}\n---\n` });
@@ -124,7 +124,7 @@ test("S137 a push is recorded at once while all slots for cards are taken, and i
   expect(await maintain()).toBeNull();
 });
 
-test("maintenance of a deleted repository does nothing, and a failure is retried later", async () => {
+test("maintenance of a deleted repository does nothing", async () => {
   const id = newId();
   await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
@@ -142,7 +142,7 @@ test("maintenance of a deleted repository does nothing, and a failure is retried
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 30 * 60_000);
 });
 
-test("S137 if git takes too long to repack a repository, its size is counted, and the repacking is retried a day later", async () => {
+test("S137 a repository that git cannot repack in time is retried a day later", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
@@ -150,29 +150,29 @@ test("S137 if git takes too long to repack a repository, its size is counted, an
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
   await db().repo.update({ where: { id: repo.id }, data: { sizeBytes: 0 } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
-  await maintainRepository(rows[0] as DueMaintenance, claimId, { visitMaxMs: 1 });
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { maxMs: 1 });
   const row = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
 });
 
-test("S137 the time of a whole visit is limited, not only that of each step", async () => {
+test("S137 the whole maintenance of a repository has a time limit", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const path = await openRepository(repo);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
   await utimes(join(path, "config"), longAgo, longAgo);
-  // `git gc` waits for this pipe. The repacking that follows does not.
+  // `git gc` waits for this pipe. The next step does not.
   await mkdir(join(path, "worktrees/w"), { recursive: true });
   execFileSync("mkfifo", [join(path, "worktrees/w/gitdir")]);
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
-  await maintainRepository(rows[0] as DueMaintenance, claimId, { visitMaxMs: 2_000 });
-  const visited = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
-  expect(visited.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { maxMs: 2_000 });
+  const found = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
+  expect(found.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
 });
 
-test("leftovers of killed processes are removed only when they are old", async () => {
+test("leftovers of killed processes are removed when they are old", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -205,7 +205,7 @@ test("S137 directories below refs are read only as deep as a ref's name can reac
   expect(entries).toBe(100);
 });
 
-test("the data of deleted repositories is removed after a while", async () => {
+test("the files of deleted repositories are removed after a while", async () => {
   const ada = await signedInPerson();
   const [gone, kept] = [await someRepo(ada), await someRepo(ada)];
   for (const repo of [gone, kept]) await commitTo(repo, ada, { "a.txt": "a" });
@@ -220,11 +220,10 @@ test("the data of deleted repositories is removed after a while", async () => {
   expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
 });
 
-test("a deleted repository whose files cannot be removed is tried again later, and the next one is removed", async () => {
+test("a deleted repository whose files cannot be removed does not stop the removal of the next one", async () => {
   const gone = await someRepo(await signedInPerson());
   await openRepository(gone);
   const stuck = "stuck--";
-  // A file, so that nothing in it can be removed.
   await writeFile(dirname(repositoryPath(stuck)), "");
   const createdAt = (repoId: string) => db().repoRemoval.findUnique({ where: { repoId }, select: { createdAt: true } });
   await db().repoRemoval.create({ data: { repoId: stuck, createdAt: longAgo } });
@@ -239,7 +238,7 @@ test("a deleted repository whose files cannot be removed is tried again later, a
   await db().repoRemoval.delete({ where: { repoId: stuck } });
 });
 
-test("S137 no transaction is open while the files of a deleted repository are removed", async () => {
+test("S137 the files of a deleted repository are removed outside of any transaction", async () => {
   const { id } = await someRepo(await signedInPerson());
   for (let at = 0; at < 500; at++) await mkdir(join(repositoryPath(id), `refs/heads/${at}/a/a`), { recursive: true });
   await db().repoRemoval.create({ data: { repoId: id } });
@@ -260,7 +259,7 @@ test("S137 no transaction is open while the files of a deleted repository are re
   expect(open).toBe(0);
 });
 
-test("S137 after a long visit, the other repositories of the same owner wait, and those of other owners come first", async () => {
+test("S137 after long maintenance, other owners' repositories come first", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repos = [await someRepo(ada), await someRepo(ada), await someRepo(bea)];
   await db().repoMaintenance.deleteMany();
@@ -274,21 +273,21 @@ test("S137 after a long visit, the other repositories of the same owner wait, an
   };
   const first = await claim();
   expect(first.row.id).toBe(repos[0]?.id);
-  await maintainRepository(first.row, first.claimId, { longVisitMs: 0 });
+  await maintainRepository(first.row, first.claimId, { longMs: 0 });
   const second = await claim();
   expect(second.row.id).toBe(repos[2]?.id);
-  await maintainRepository(second.row, second.claimId, { longVisitMs: 0 });
+  await maintainRepository(second.row, second.claimId, { longMs: 0 });
   await expect.poll(async () => (await claim()).row?.id).toBe(repos[1]?.id);
 });
 
-test("S137 after a long visit, the repositories that the same user created in any organization wait too", async () => {
+test("S137 after long maintenance, repositories that the same user created in an organization wait", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const owned = async () => someRepo(ada, { owner: (await organizationOf(ada)).name });
   const repos = [await owned(), await owned(), await someRepo(bea)];
   await db().repoMaintenance.deleteMany();
   for (const [at, { id }] of repos.entries()) await db().repoMaintenance.create({ data: { id, dueAt: new Date(at) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
-  await maintainRepository(rows[0] as DueMaintenance, claimId, { longVisitMs: 0 });
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { longMs: 0 });
   const order = await db().repoMaintenance.findMany({ orderBy: { dueAt: "asc" } });
   expect(order.map(({ id }) => id)).toEqual([repos[2]?.id, repos[1]?.id]);
 });

@@ -6,10 +6,9 @@ import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Transfers that run at the deletion have a minute to end. */
 const WAIT_SECONDS = 60;
 
-/** The row is deleted last, so that another process can continue. An open transaction would make vacuum wait. */
+/** The row is deleted last, so that another process can take over. A transaction would make vacuum wait. */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
   while (!stopping.aborted) {
@@ -20,7 +19,6 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
   return removed;
 }
 
-/** @returns undefined if no files are to be removed */
 async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
   return withDirectConnection(async (client) => {
     const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${REMOVAL_LOCK}) AS "isOurs"`);
@@ -60,7 +58,7 @@ export async function removeStaleFiles(path: string, { locksOlderThanMs }: { loc
   let removed = 0;
   const removeOlder = async (file: string, ageMs: number) => {
     const found = await stat(file).catch(() => undefined);
-    // A folder is as old as the last entry added to it.
+    // A folder is as old as its last added entry.
     if (!found || now - found.mtimeMs < ageMs) return;
     await rm(file, { recursive: true, force: true });
     removed += 1;

@@ -15,14 +15,14 @@ export type Commit = CommitSummary & {
   message: string;
 };
 
-/** Each part ends with a NUL, which no part can contain. */
+/** Each part ends with a NUL, which it cannot contain. */
 export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B";
 export const COMMIT_FIELDS = 9;
 
 const TITLE_MAX_CHARACTERS = 500;
 const NAME_MAX_CHARACTERS = 200;
 const MESSAGE_MAX_CHARACTERS = 64_000;
-/** A commit of one megabyte can name 20,000 parents (S137). */
+/** S137: a commit of one megabyte can name 20,000 parents. */
 const PARENTS_MAX = 100;
 const TIME_MAX_MS = 8.64e15;
 
@@ -43,20 +43,20 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   };
 }
 
-/** The text is copied, because a slice would keep the whole text in memory (S137). */
+/** A copy, because a slice would keep the whole text in memory (S137). */
 export const startOf = (text: string, maxCharacters: number): string => Buffer.from(text.slice(0, maxCharacters)).toString();
 
 export function bodyOf({ message }: Commit): string {
   return message.trimStart().split("\n").slice(1).join("\n").trim();
 }
 
-/** The author of a commit can write any time into the commit. */
+/** A commit's author can write any time into the commit. */
 function dateOf(seconds: string | undefined): Date {
   const ms = Number(seconds) * 1000;
   return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
 }
 
-/** A list of 250 full messages would be 16 MB for one small request, and in a page ten times as much (S137). */
+/** S137: a list of 250 full messages would have 16 MB for one small request, and ten times as much in a page. */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
 const LISTED_MESSAGES_MAX_CHARACTERS = 128 * 1024;
 const LISTED_TITLE_MAX_CHARACTERS = 100;
@@ -77,10 +77,9 @@ export function parseCommits(output: Buffer): Commit[] {
 
 export type Author = { id: string; username: string; avatarId: string | null };
 
-/** Signatures in build-commit.ts have such an address. */
 const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
 
-/** Only addresses of this service lead to an account, because the owner of any other address is confidential (S115). */
+/** Only this service's addresses lead to an account: the owner of any other address is confidential (S115). */
 export async function findAuthors(addresses: Iterable<string>): Promise<Map<string, Author>> {
   const { hostname } = new URL(env().ORIGIN);
   const ids = new Map<string, string>();

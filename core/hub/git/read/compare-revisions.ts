@@ -26,7 +26,6 @@ export function parseRange(text: string): Range {
   return { base, head, isSinceMergeBase: dots === "..." };
 }
 
-/** @returns null if the patch is too large */
 export async function comparePatch(repo: Repo, range: Range): Promise<string | null> {
   const directory = await openRepository(repo);
   const { from, to, sinceMergeBase } = await resolveRange(directory, repo, range);

@@ -34,7 +34,7 @@ describe("contentTypeOf", () => {
     expect(contentTypeOf("a.pdf", bytes)).toEqual({ type: "application/pdf", kind: "other" });
   });
 
-  test("text is recognized by its beginning, wherever that is cut", () => {
+  test("the beginning of a text is recognized as text, wherever it is cut", () => {
     for (let length = 7_990; length < 8_010; length++) {
       expect(isText(Buffer.from(`${"x".repeat(length)}🌊ü end of the text`)), String(length)).toBe(true);
     }

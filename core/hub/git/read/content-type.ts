@@ -6,13 +6,12 @@ type ContentType = {
   kind: "text" | "image" | "other";
 };
 
-/** SVG is not in this list, because an SVG image can contain a program. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
 export const SNIFFED_BYTES = 8_000;
 
-/** HTML and SVG are text/plain, so that a browser runs nothing (S137). Without `start`, only the name is known. */
+/** HTML and SVG become text/plain, so that a browser runs nothing (S137). Without `start`, only the name decides. */
 export function contentTypeOf(name: string, start?: Buffer): ContentType {
   const byName = mime.getType(name) ?? "";
   if (IMAGES.has(byName)) return { type: byName, kind: "image" };
@@ -21,7 +20,6 @@ export function contentTypeOf(name: string, start?: Buffer): ContentType {
   return { type: isDangerous ? "application/octet-stream" : byName, kind: "other" };
 }
 
-/** Like git, takes a file with a NUL for binary. */
 export function isText(bytes: Buffer): boolean {
   const start = bytes.subarray(0, SNIFFED_BYTES);
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));

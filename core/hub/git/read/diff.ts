@@ -1,6 +1,5 @@
 export type Diff = {
   files: DiffFile[];
-  /** Includes files that are not shown. */
   fileCount: number;
   additions: number;
   deletions: number;
@@ -36,7 +35,6 @@ export type DiffLine = {
   oldNumber: number | null;
   newNumber: number | null;
   text: string;
-  /** True for the last line of a file that does not end in a line break. */
   isUnended?: true;
 };
 

@@ -30,7 +30,7 @@ type FileQuery = {
   revision: string;
   path: string;
   maxBytes?: number;
-  /** The start of a file is read only if the file is not larger than this. */
+  /** Files up to this size get a `start`. */
   startMaxBytes?: number;
 };
 
@@ -54,7 +54,7 @@ async function findFileWith(
   const bytes = readMaxBytes > 0 ? await readAtMost(objects, entry.oid, readMaxBytes) : undefined;
   const file = { revision, sha: revision.sha, entry, storedSize };
   if (!bytes) return file;
-  // The bytes are copied, because a slice would keep the whole buffer in memory.
+  // A copy, because a slice would keep the whole buffer in memory.
   const start = startMaxBytes > 0 && { start: Buffer.copyBytesFrom(bytes, 0, SNIFFED_BYTES + 1) };
   return { ...file, ...start, ...(bytes.length <= maxBytes && { bytes }) };
 }
@@ -69,10 +69,10 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 }
 
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** The time is long, because a client first reads what is buffered on the way. */
+/** Long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
-/** The stream ends when it is read too slowly, and sooner while other callers wait (S137). */
+/** Ends a stream that is read too slowly, and sooner while other callers wait (S137). */
 export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched>): Promise<Readable> {
   const directory = await openRepository(repo);
   const release = await downloads.take({ within: directory });
@@ -80,7 +80,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
     const blob = await startBlob(directory, oid);
     const stopWatching = watchPace({
       bytes: () => blob.bytesRead,
-      // Git waits while the buffer here is full.
+      // Git waits while this buffer is full.
       isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
       graceMs: READ_GRACE_MS,
       onTooSlow: () => blob.destroy(new Error("The file was read too slowly.")),
@@ -101,7 +101,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
 
 async function startBlob(directory: string, oid: string): Promise<Socket> {
   const child = await spawnGit(directory, ["cat-file", "blob", oid], {
-    // Without this option, git keeps the whole file in memory for as long as the client takes to read it.
+    // Otherwise git would keep the whole file in memory while the client reads it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),
     niceness: 10,
@@ -110,16 +110,14 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));
   child.once("exit", (status) => {
-    // A client must not take fewer bytes than announced for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** A larger file is streamed by git (S137). */
 export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
-/** For a `file` found with `OPEN_FILE_LIMITS`. The caller must read or destroy the stream. */
+/** For a `file` that was found with `OPEN_FILE_LIMITS`. The caller must read or destroy the stream. */
 export async function openFile(
   repo: Repo,
   file: FoundFile,
@@ -143,7 +141,7 @@ function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
     }
   }
   const slice = Readable.from(wanted(), { objectMode: false });
-  // A slice that nobody reads never starts, so it would never end the source.
+  // A slice that is never read would never end its source.
   return slice.once("close", () => all.destroy());
 }
 
@@ -151,10 +149,9 @@ const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
   lastCommit: CommitSummary | null;
-  /** Null for binary, large and LFS files, and for actors who may not read content. */
+  /** Null for binary, large and LFS files, and without the right to read content. */
   text: string | null;
   isText: boolean;
-  /** The last commit is not known yet, but soon will be. */
   isLate: boolean;
 };
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/** Takes the lower of two runs, because the other may include garbage collection for other tests. */
+/** The other run may include garbage collection for other tests. */
 const costOf = async (atOnce: number) => Math.min(await costOnce(atOnce), await costOnce(atOnce));
 
 async function costOnce(atOnce: number): Promise<number> {
@@ -40,12 +40,12 @@ async function costOnce(atOnce: number): Promise<number> {
   return process.cpuUsage(start).user;
 }
 
-test("S137 the cost of an object does not grow with the number of objects that are requested at once", async () => {
+test("S137 the cost of one object does not grow with the number of requested objects", async () => {
   const apart = await costOf(1_000);
   expect(await costOf(60_000)).toBeLessThan(4 * apart);
 });
 
-test("S137 a folder that is too large is refused because of its size, without being read", async () => {
+test("S137 a folder that is too large is refused without being read", async () => {
   const input = Array.from({ length: 150_000 }, (_, at) => `100644 blob ${blob}\tfile-${at}\n`).join("");
   const tree = (await runGit(path, ["mktree"], { input })).toString().trim();
   const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
@@ -76,7 +76,7 @@ test("S137 the sizes of many files are requested in portions", async () => {
   expect(most).toBeLessThan(2_000 * 46);
 });
 
-test("each answer belongs to its question, and open questions are refused when the objects are closed", async () => {
+test("each answer belongs to its question", async () => {
   const objects = await GitObjects.open(path);
   const tree = await objects.info("main^{tree}");
   const asked = Array.from({ length: 2_000 }, (_, at) => [blob, "main^{tree}", "none"][at % 3] as string);
@@ -89,7 +89,6 @@ test("each answer belongs to its question, and open questions are refused when t
   const late = Array.from({ length: 5_000 }, () => objects.info(blob));
   objects.close();
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
-  // In this order, no answer follows a refusal.
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
 });
@@ -113,7 +112,7 @@ describe("S137 git processes that are kept for later requests", () => {
     }
   };
 
-  test("one git process reads for several requests, one after the other", async () => {
+  test("one git process serves several requests, one after the other", async () => {
     expect(await processesFor(5, nothing)).toBe(1);
   });
 
@@ -121,12 +120,12 @@ describe("S137 git processes that are kept for later requests", () => {
     expect(await processesFor(40, (objects) => objects.tree("main"))).toBeGreaterThanOrEqual(2);
   });
 
-  test("a git process that answered very many requests is not reused", async () => {
+  test("a git process that has answered very many requests is not reused", async () => {
     const many = (objects: GitObjects) => Promise.all(Array.from({ length: 2_000 }, () => objects.info(blob)));
     expect(await processesFor(12, many)).toBeGreaterThanOrEqual(3);
   });
 
-  test("a git process that has grown too old between two requests ends", async () => {
+  test("a git process that has grown old between two requests ends", async () => {
     const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
     onTestFinished(() => {
       vi.useRealTimers();

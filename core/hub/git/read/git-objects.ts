@@ -6,16 +6,15 @@ import { CLOSED, type GitObject, keepIdleReader, type ObjectInfo, ObjectReader, 
 
 const TIMEOUT_MS = 20_000;
 
-/** Limits the memory for one folder. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
-/** A request can name 1,000 paths, and each name in a path has its own folder (S137). */
+/** S137: a request can name 1,000 paths, and each path may have many folders. */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
 export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 const NESTED_TAGS_MAX = 5;
 const TREE_COST_BYTES = 256;
 
-/** Paths are walked down tree by tree, because a name with a line break cannot be requested. */
+/** Walks down paths tree by tree, because git cannot be asked for a name with a line break. */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;
@@ -39,7 +38,7 @@ export class GitObjects {
     return this.#ask("info", name);
   }
 
-  /** Git's own `^{commit}` would read any number of nested tags in full (S137). */
+  /** S137: git's own `^{commit}` would read any number of nested tags in full. */
   async commit(name: string): Promise<ObjectInfo | undefined> {
     let found = await this.info(name);
     for (let tags = 0; found?.type === "tag"; tags++) {
@@ -62,7 +61,7 @@ export class GitObjects {
     return (await this.#ask("contents", info.oid)) as GitObject | undefined;
   }
 
-  /** Each tree is read once, however many paths lead through it (S138). */
+  /** Reads each tree once, even for many paths (S138). */
   async tree(treeish: string): Promise<Buffer | undefined> {
     const known = this.#trees.get(treeish);
     if (known) return known;
@@ -79,7 +78,7 @@ export class GitObjects {
     return tree?.bytes;
   }
 
-  /** Git's own `^{tree}` would read a whole tree before its size is known (S137). */
+  /** S137: git's own `^{tree}` would read a whole tree before its size is known. */
   async #treeOf(treeish: string): Promise<ObjectInfo | undefined> {
     const info = await this.info(treeish);
     if (info?.type === "tree") return info;
@@ -119,7 +118,7 @@ export class TooMuchToRead extends ServiceError {
   }
 }
 
-/** `work` must not open objects or do slow work, because it holds one of few slots. */
+/** `work` holds one of few slots, so it must not open objects or do slow work. */
 export function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
   return objectReads.run(
     async () => {

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 
 describe("listCommits", () => {
-  test("S137 cuts long messages in lists, but reads the whole message of a single commit", async () => {
+  test("S137 cuts long messages in a list", async () => {
     const made = await someRepo(ada);
     const message = `Long\n\n${"x".repeat(60_000)}`;
     for (const content of ["a", "b"]) await commitTo(made, ada, { content }, { message });
@@ -60,7 +60,7 @@ describe("listCommits", () => {
     expect((await readCommit(made, "main")).commit.message).toBe(message);
   });
 
-  test("S137 shortens the messages of a list together, and cuts the parents of a commit that has thousands", async () => {
+  test("S137 limits the messages of a list together", async () => {
     const made = await someRepo(ada);
     const first = await commitTo(made, ada, { a: "b" });
     const path = await openRepository(made);
@@ -81,7 +81,7 @@ describe("listCommits", () => {
     expect((await readCommit(made, merge)).commit.parents).toHaveLength(100);
   });
 
-  test("pages through the history of a revision or of a path, latest first, with its length", async () => {
+  test("pages through the history of a revision or a path, latest first", async () => {
     const made = await someRepo(ada);
     await expect(listCommits(made, { revision: "main" })).resolves.toMatchObject({ commits: [], total: 0 });
     const shas: string[] = [];
@@ -112,7 +112,7 @@ describe("listCommits", () => {
     expect((await listCommits(made, { revision: "main", limit: 1e9 })).pageSize).toBe(100);
   });
 
-  test("a message may be empty, hostile or not UTF-8", async () => {
+  test("accepts an empty, a hostile and a malformed message", async () => {
     const path = await openRepository(repo);
     const tree = (await runGit(path, ["mktree"], { input: "" })).toString("latin1").trim();
     const when = "99999999999999999 +0000";
@@ -134,7 +134,7 @@ describe("listCommits", () => {
 });
 
 describe("readCommit", () => {
-  test("lists added, changed, renamed and deleted files with their kinds, whatever their names", async () => {
+  test("lists added, changed, renamed and deleted files with any names", async () => {
     const long = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
     const names = { quote: `a "b"\nc`, dash: "-x", diff: "diff --git a b", arrow: "a => b", emoji: "🌊" };
     const first = await commitFiles([], {
@@ -183,7 +183,7 @@ describe("readCommit", () => {
     ]);
     expect(diff.files.find(({ path }) => path === "run")).toMatchObject({ oldMode: "100644", newMode: "100755", hunks: [] });
     expect(diff).toMatchObject({ fileCount: 8, isCut: false });
-    // Numbers of lines and similarity would let readers without access test guesses of the content.
+    // Line counts and similarity would let readers without access test guesses of the content.
     const named = await readCommit(repo, second, { withLines: false });
     expect(named.diff.files.map(brief).sort()).toEqual(
       [
@@ -203,7 +203,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
-  test("S137 a huge difference is truncated: lines of a file, lines and characters in total, files and their names; a file that is too large is shown as binary", async () => {
+  test("S137 cuts a huge difference at limits for lines, characters, files and names", async () => {
     const lines = (count: number, word: string) => ({
       content: `${Array.from({ length: count }, (_, at) => `${word} ${at}`).join("\n")}\n`,
     });
@@ -242,7 +242,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, huge)).diff.files[0]).toMatchObject({ isBinary: true, hunks: [] });
   }, 60_000);
 
-  test("a merge is shown as its changes to the first parent", async () => {
+  test("shows a merge as its changes to the first parent", async () => {
     const base = await commitFiles([], { a: { content: "1\n" } });
     const left = await commitFiles([base], { a: { content: "1\n" }, left: { content: "l\n" } });
     const right = await commitFiles([base], { a: { content: "1\n" }, right: { content: "r\n" } });
@@ -256,7 +256,7 @@ describe("readCommit", () => {
 });
 
 describe("compareRevisions", () => {
-  test("shows with three dots the changes of the second revision since the merge base, and with two dots all differences", async () => {
+  test("shows the changes since the merge base with three dots, and all differences with two", async () => {
     const base = await commitFiles([], { a: { content: "1\n" } });
     const main = await commitFiles([base], { a: { content: "1\n" }, main: { content: "m\n" } }, "on main");
     const topic = await commitFiles([base], { a: { content: "2\n" } }, "on topic");
@@ -279,7 +279,7 @@ describe("compareRevisions", () => {
     });
   });
 
-  test("a patch for programs can be applied, and one that is too large is refused", async () => {
+  test("returns a patch that can be applied, and refuses one that is too large", async () => {
     const path = await openRepository(repo);
     const base = await commitFiles([], { a: { content: "1\n" } });
     const topic = await commitFiles([base], { a: { content: "2\n" }, b: { content: "new\n" } });
@@ -289,7 +289,7 @@ describe("compareRevisions", () => {
     expect(stat).toBe("1\t1\ta\n1\t0\tb\n");
     const huge = await commitFiles([base], { a: { content: `${"x".repeat(100)}\n`.repeat(60_000) } });
     expect(await readPatch(path, base, huge)).toBeNull();
-    // S137: within a request, a patch takes a slot until the request has been answered.
+    // S137: within a request, a patch holds a slot until the response.
     const closing: (() => void)[] = [];
     const whenClosed = (listener: () => void) => {
       closing.push(listener);
@@ -303,7 +303,7 @@ describe("compareRevisions", () => {
 });
 
 describe("listRefs", () => {
-  test("lists branches with the default one first, tags with the commits they lead to, and pull requests", async () => {
+  test("lists branches with the default one first", async () => {
     const made = await someRepo(ada);
     expect(await listRefs(made, { withPullRequests: true })).toEqual({ branches: [], tags: [], converts: [], pullRequests: [] });
     const sha = await commitTo(made, ada, { a: "1" });
@@ -328,7 +328,7 @@ describe("listRefs", () => {
     expect((await listRefs(made)).pullRequests).toEqual([]);
   });
 
-  test("S137 a list of long names is short", async () => {
+  test("S137 limits the bytes of names", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -344,7 +344,7 @@ describe("listRefs", () => {
     expect(tags).toHaveLength(1);
   });
 
-  test("tags are listed even if there are more branches than a list has", async () => {
+  test("lists tags even if there are more branches than the limit", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -356,11 +356,10 @@ describe("listRefs", () => {
     const refs = await requestContext.run(request, () => listRefs(made));
     expect(refs.branches).toHaveLength(10_000);
     expect(refs.tags.map(({ name }) => name)).toEqual(["v1"]);
-    // S137: the caller is charged for reading all of them.
     expect(request.workMs).toBeGreaterThan(5);
   });
 
-  test("tags with long messages are listed without the messages; a tag that is too large is left out", async () => {
+  test("omits the messages of tags, and tags that are too large", async () => {
     const made = await someRepo(ada);
     const sha = await commitTo(made, ada, { a: "1" });
     const path = await openRepository(made);
@@ -380,7 +379,7 @@ describe("listRefs", () => {
   });
 });
 
-test("S137 a name of megabytes, which git allows, is cut in differences, and last commits are found beside it", async () => {
+test("S137 a name of megabytes is cut in differences", async () => {
   const directory = await openRepository(repo);
   const old = { "old.txt": { content: "" } };
   const first = await commitFiles([], old, "first");

@@ -5,13 +5,11 @@ import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
-/** By path. The folder itself is one of the paths. */
 type LastCommits = ReadonlyMap<string, CommitSummary>;
 
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** The folder has no slash at its end. */
   folder: string;
   paths: readonly string[];
   maxMs?: number;
@@ -59,7 +57,7 @@ async function walkBack(
     }
   } finally {
     child.kill("SIGKILL");
-    // Unread output would keep the stream open forever.
+    // Unread output would keep the stream open.
     child.stdout.destroy();
   }
   return { value: found, isWhole: wanted.size === 0 };
@@ -69,7 +67,7 @@ async function walkBack(
 function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
-    // The text is copied, because a slice would keep all of `changed` in memory.
+    // A copy, because a slice would keep all of `changed` in memory.
     if (wanted.delete(one)) found.set(Buffer.from(one).toString(), commit);
   }
 }

@@ -10,7 +10,7 @@ import { type Revision, resolveRevision } from "./revision.ts";
 import { isTreePath } from "./tree-entries.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
-/** Existing clients may request ten times as much, and accept shorter pages. */
+/** Existing clients may request ten times as many, and accept shorter pages. */
 export const COMMITS_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 

@@ -17,15 +17,14 @@ export type RefDescription = {
 
 type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
-/** The most refs of each kind that are read. */
 const REFS_MAX = 10_000;
-/** The most bytes that the names of a kind have as JSON (S137). */
+/** S137: the limit for the names of one kind, as JSON. */
 const NAMES_MAX_BYTES = 1024 * 1024;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
 
-// Git needs no object's content for these fields.
+// Git can print these fields without reading the objects' content.
 const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
 const DESCRIPTION = ["refname", "objecttype", "committerdate:unix", "*committerdate:unix", "contents:subject"];
 const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00");
@@ -46,15 +45,14 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
   const left = { branches: NAMES_MAX_BYTES, tags: NAMES_MAX_BYTES, converts: NAMES_MAX_BYTES, pullRequests: NAMES_MAX_BYTES };
   const annotated = new Set<string>();
-  // The limit is that of a whole repository, because git lists the kinds one after the other, and a smaller limit could leave out
-  // the last kind.
+  // Git lists the kinds one after the other, so a limit below the repository's could omit the last kind.
   const args = ["for-each-ref", `--count=${REPOSITORY_REFS_MAX}`, `--format=${FORMAT}`, "--", ...wanted];
   for await (const lines of walkGitLines(directory, args)) {
     for (const line of lines) {
       const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => line.startsWith(kinds[one]));
       if (!kind || refs[kind].length >= REFS_MAX || left[kind] < 0) continue;
       const [ref, oid, type, size] = line.split("\0") as [string, string, string, string];
-      // To find a tag's target, git has to read the whole tag (S137).
+      // S137: git has to read a whole tag to find its target.
       if (type === "tag" && Number(size) <= TAG_MAX_BYTES) annotated.add(oid);
       else if (type !== "commit") continue;
       left[kind] -= Buffer.byteLength(JSON.stringify(ref));
@@ -63,7 +61,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
     }
   }
   const commits = await commitsOf(directory, annotated);
-  // A tag may name a tree or a file, which has no page.
+  // Tags of trees and files have no page.
   refs.tags = refs.tags.flatMap((tag) => {
     const targetCommit = annotated.has(tag.targetCommit) ? commits.get(tag.targetCommit) : tag.targetCommit;
     return targetCommit ? [{ ...tag, targetCommit }] : [];
@@ -71,7 +69,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   return refs;
 }
 
-/** Does not use `for-each-ref`, which would read a tag once for each ref that names it. */
+/** `for-each-ref` would read a tag once for each ref that names it. */
 async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<Map<string, string>> {
   const commits = new Map<string, string>();
   if (tags.size === 0) return commits;

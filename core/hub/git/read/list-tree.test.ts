@@ -13,7 +13,7 @@ import { entriesIn } from "./tree-entries.ts";
 let ada: TestPerson;
 let repo: Repo;
 
-/** Commands that check names and modes would refuse this tree. */
+/** Git's commands refuse such names and modes. */
 async function commitTree(lines: string, branch: string): Promise<string> {
   const path = await openRepository(repo);
   const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 
 describe("listTree", () => {
-  test("a repository without commits has an empty list, on its default branch and on HEAD, and no other revision", async () => {
+  test("returns an empty list for a repository without commits", async () => {
     const empty = await someRepo(ada);
     for (const revision of ["main", "HEAD", "refs/heads/main"]) {
       await expect(listTree(empty, { revision, isRecursive: true, isExpanded: true })).resolves.toMatchObject({
@@ -70,7 +70,7 @@ describe("listTree", () => {
     expect(await findPaths(empty, { revision: "main", paths: ["a"] })).toEqual([]);
   });
 
-  test("folders come first; files have sizes, and a pointer of Git LFS has the size of its file", async () => {
+  test("lists folders first, and pointers of Git LFS with the size of their files", async () => {
     const oid = "a".repeat(64);
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 123456789\n`;
     await commitTo(repo, ada, {
@@ -88,7 +88,7 @@ describe("listTree", () => {
     ]);
   });
 
-  test("a recursive list is the same whatever the size of its pages, each entry once", async () => {
+  test("returns the same recursive list with pages of any size", async () => {
     const files = Object.fromEntries(
       [
         "a/b/c/d",
@@ -121,13 +121,13 @@ describe("listTree", () => {
     expect(top).toEqual(["a-b", "a.b", "a", "ab", "z", "ä", "a0", "b"]);
   });
 
-  test("an invalid cursor is refused", async () => {
+  test("refuses an invalid cursor", async () => {
     for (const cursor of ["%%%", "=", "a b", "x".repeat(9_000), Buffer.from([0xff]).toString("base64url")]) {
       await expect(listTree(repo, { revision: "main", cursor })).rejects.toMatchObject({ code: "invalid_request" });
     }
   });
 
-  test("10,000 files in one folder are listed in pages", async () => {
+  test("lists 10,000 files of one folder in pages", async () => {
     const oid = await blob("x");
     const lines = Array.from({ length: 10_000 }, (_, at) => `100644 blob ${oid}\tfile-${at}`);
     await commitTree(`${lines.join("\0")}\0`, "many");
@@ -139,7 +139,7 @@ describe("listTree", () => {
     expect(nextCursor).not.toBeNull();
   });
 
-  test("S137 paths that are long as JSON make pages short, and are too long for one list of all files", async () => {
+  test("S137 makes pages short if paths are long", async () => {
     const oid = await blob("x");
     const name = (at: number) => `${"\x01".repeat(3_900)}${at + 1_000}`;
     await commitTree(Array.from({ length: 500 }, (_, at) => `100644 blob ${oid}\t${name(at)}\0`).join(""), "long");
@@ -149,7 +149,7 @@ describe("listTree", () => {
     expect((await readSnapshot(repo, "long", { files: "names" })).files).toBeNull();
   });
 
-  test("S137 unusual names are matched exactly, and a name that looks like another path is only a name", async () => {
+  test("S137 matches unusual names exactly", async () => {
     const names = [
       "🌊.txt",
       "e\u0301.txt",
@@ -197,7 +197,7 @@ describe("listTree", () => {
     expect(await findPaths(repo, { revision: "odd", paths: [...elsewhere, "-rf"] })).toMatchObject([{ path: "-rf" }]);
   });
 
-  test("a name that is not UTF-8 is shown, and can be found as shown", async () => {
+  test("shows a name that is not UTF-8, and finds it by the shown name", async () => {
     const lines = Buffer.concat([Buffer.from(`100644 blob ${await blob("latin")}\tcaf`), Buffer.from([0xe9, 0])]);
     const path = await openRepository(repo);
     const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
@@ -208,7 +208,7 @@ describe("listTree", () => {
     expect((await findFile(repo, { revision: sha, path: "caf\ufffd", maxBytes: 9 })).bytes?.toString()).toBe("latin");
   });
 
-  test("submodules and symlinks are shown as such: neither is followed", async () => {
+  test("shows submodules and symlinks without following them", async () => {
     const target = await blob("../../../../etc/passwd");
     await commitTree(`120000 blob ${target}\tlink\x00160000 commit ${"1".repeat(40)}\tsub\0`, "links");
     const { entries } = await listTree(repo, { revision: "links", isRecursive: true });
@@ -223,7 +223,7 @@ describe("listTree", () => {
     }
   });
 
-  test("S137 paths nested deeper than 200 are neither found nor listed, because each folder on the way would be read", async () => {
+  test("S137 omits paths that are nested deeper than 200 folders", async () => {
     const file = (depth: number) => `${"d/".repeat(depth)}file`;
     await commitTo(repo, ada, { [file(199)]: "deep" }, { branch: "deep-enough" });
     const sha = await commitTo(repo, ada, { [file(250)]: "deep" }, { branch: "deep" });
@@ -235,7 +235,7 @@ describe("listTree", () => {
     expect(Math.max(...(await depths(sha)))).toBe(200);
   });
 
-  test("each entry has the commit that last changed it; a folder has the one that last changed anything in it", async () => {
+  test("returns for each entry the commit that last changed it", async () => {
     const made = await someRepo(ada);
     const first = await commitTo(made, ada, { "a/1": "1", "a/2": "2", "b/3": "3", c: "4" }, { message: "first" });
     const second = await commitTo(made, ada, { "a/1": "one" }, { message: "second\n\nwith more" });
@@ -262,7 +262,7 @@ describe("listTree", () => {
   });
 });
 
-test("S137 large folders within each other are not all held in memory: together they are too large to be listed", async () => {
+test("S137 large nested folders are refused before all of them are in memory", async () => {
   const path = await openRepository(repo);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -279,7 +279,7 @@ test("S137 large folders within each other are not all held in memory: together 
 });
 
 test("S138 a large folder is read once for many of its paths", async () => {
-  // A new repository, because `bytesFromGit` misses the output of a git process that was kept for the old one.
+  // A new repository, because `bytesFromGit` does not see the output of a process that git kept for the old one.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -295,7 +295,7 @@ test("S138 a large folder is read once for many of its paths", async () => {
   expect(bytes / folder.length).toBeLessThan(1.5);
 });
 
-describe("S137 git does not limit the length of names: a list of paths is limited in bytes", () => {
+describe("S137 the bytes of a list of paths are limited", () => {
   async function commitFolder(name: string, count: number, branch: string): Promise<void> {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: count }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -307,7 +307,7 @@ describe("S137 git does not limit the length of names: a list of paths is limite
   }
   const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-  test("paths too long to be requested are left out", async () => {
+  test("by omitting paths that are too long to be requested", async () => {
     await commitFolder("n".repeat(480_000), 1_000, "long-name");
     for (const isRecursive of [true, false]) {
       const { entries, nextCursor } = await listTree(repo, { revision: "long-name", isRecursive });
@@ -318,7 +318,7 @@ describe("S137 git does not limit the length of names: a list of paths is limite
     expect((await readSnapshot(repo, "long-name", { files: "sizes" })).files).toMatchObject([{ path: "readable" }]);
   });
 
-  test("paths that can be requested are listed in pages, not all at once", async () => {
+  test("by listing all other paths in pages", async () => {
     const name = "n".repeat(4_000);
     await commitFolder(name, 2_500, "long-names");
     const all = await everything({ revision: "long-names", isRecursive: true });
@@ -354,12 +354,11 @@ describe("S137 a path whose folders are all large", () => {
     return process.cpuUsage(start).user;
   };
 
-  test("one name is found in a folder without making objects of all others", async () => {
+  test("is found without making objects of all names", async () => {
     const find = () => findFile(repo, { revision: "wide", path: `${"z/".repeat(3)}f209999`, maxBytes: 99 });
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
     expect((await find()).bytes?.toString()).toBe("one file, many names");
     makeAll();
-    // Garbage collection and other processes add to a run at any time, so the cheapest runs are compared.
     let [found, all] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let times = 0; times < 20 && found >= all / 2; times++) {
       found = Math.min(found, await cpuOf(find));
@@ -368,7 +367,7 @@ describe("S137 a path whose folders are all large", () => {
     expect(found).toBeLessThan(all / 2);
   });
 
-  test("one request reads only some of the folders, and its error says so", async () => {
+  test("is refused once too many of the folders were read", async () => {
     const path = `${"z/".repeat(deep)}z`;
     const refusal = { code: "invalid_request", message: expect.stringMatching(/clone the repository/) };
     const read = () => findFile(repo, { revision: "wide", path }).catch((error) => expect(error).toMatchObject(refusal));
@@ -378,7 +377,7 @@ describe("S137 a path whose folders are all large", () => {
     expect((await readSnapshot(repo, "wide", { files: "names" })).files).toBeNull();
   });
 
-  test("paths that alternate between two folders read each folder once", async () => {
+  test("is read once, even if requested paths alternate between two folders", async () => {
     const paths = Array.from({ length: 40 }, (_, at) => `${at % 2 ? "a" : "b"}/f${at + 100_000}`);
     let found: unknown[] = [];
     const bytes = await bytesFromGit(async () => {

@@ -26,7 +26,6 @@ export type TreePage = {
 
 type TreeQuery = {
   revision: string;
-  /** The path has no slash at either end. */
   path?: string;
   isRecursive?: boolean;
   isExpanded?: boolean;
@@ -38,8 +37,8 @@ export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> 
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
   const { sha } = page.revision;
-  // Searching for commits can take far longer than reading the tree, so it has slots of its own.
   if (!query.isExpanded || sha === null) return page;
+  // Searching for commits can take far longer than reading the tree, so it uses slots of its own.
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
@@ -73,18 +72,18 @@ async function withLastCommits(directory: string, commit: string, folder: string
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
-/** Each entry becomes an object, and creating many objects blocks the process (S137). */
+/** S137: creating very many objects blocks the process. */
 const WALK_ENTRIES_MAX = 250_000;
 
-/** The most bytes as JSON. Each path repeats the names of its folders, whose length and characters the pusher chooses (S137). */
+/** The limit as JSON. Each path repeats its folders' names, which the pusher chooses (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
-/** Long paths make a page end earlier. Its HTML has up to twenty times as many bytes (S137). */
+/** Long paths end a page earlier. The page's HTML has up to twenty times as many bytes (S137). */
 const PAGE_PATHS_MAX_BYTES = 256 * 1024;
 
 export type Found = { entry: TreeEntry; path: string };
 type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number; isPage?: boolean };
 
-/** Leaves out paths that are too long to be requested, and everything below them. */
+/** Omits paths that are too long to be requested, and everything below them. */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
   const walking: Walking = { found: [], entries: 0, pathBytes: 0 };
   await walkInto(objects, treeish, walk, walking);
@@ -94,7 +93,6 @@ export async function walkTree(objects: GitObjects, treeish: string, walk: Walk)
 type Walking = { found: Found[]; entries: number; pathBytes: number };
 
 const isFull = ({ pathBytes }: Walking): boolean => pathBytes > PAGE_PATHS_MAX_BYTES;
-/** Without the quotes. */
 const bytesAsJson = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walking: Walking): Promise<void> {
@@ -148,19 +146,19 @@ function readCursor(cursor: string): Cursor {
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
-/** "around" means that the entry is the cursor's own, or a folder that contains it. */
+/** `around`: the entry is the cursor's own, or a folder that contains it. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
   if (cursor.isFolder && one.path.startsWith(`${cursor.path}/`)) return "after";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
   const depth = mine.length - 1;
-  // Besides the cursor's own, only folders that contain it are opened, so both have the same parent.
+  // Only folders that contain the cursor's entry are opened, so both entries have the same parent.
   const isTheirsFolder = theirs.length > mine.length || cursor.isFolder;
   if (one.isFolder !== isTheirsFolder) return one.isFolder ? "before" : "after";
   return comparable(mine[depth], one.isFolder) < comparable(theirs[depth], isTheirsFolder) ? "before" : "after";
 }
 
-/** Git orders by bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
+/** Like git, compares bytes with a slash after a folder's name. Latin-1 keeps the order of bytes. */
 const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolder ? `${name}/` : name).toString("latin1");
 
 export const PATHS_MAX = 1_000;

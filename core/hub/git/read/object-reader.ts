@@ -12,13 +12,13 @@ type Pending = {
   info?: ObjectInfo;
 };
 
-// With `committish`, an ambiguous abbreviated ID means the commit.
+// With `committish`, an ambiguous abbreviation means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
 const IDLE_MS = 2_000;
 const IDLE_MAX = 32;
-/** Git keeps in memory all trees and commits that it has read, so a process is used only for this much or this long (S137). */
+/** S137: git keeps all trees and commits that it has read in memory, so each process has these limits. */
 const READER_MAX_BYTES = 16 * 1024 * 1024;
 const READER_MAX_MS = 30_000;
 const READER_MAX_QUESTIONS = 5_000;
@@ -29,7 +29,7 @@ export const CLOSED = "the reader of git objects is closed";
 
 export class ObjectReader {
   readonly #child: GitProcess;
-  /** Unanswered questions start at `#next`, because removing the first element of an array would move all others (S137). */
+  /** `#next` is the first unanswered question. Removing an array's first element would move all others (S137). */
   #pending: Pending[] = [];
   #next = 0;
   #chunks: Buffer[] = [];
@@ -38,11 +38,11 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** The size of all trees, commits and tags that were read, which git keeps in memory. */
+  /** The bytes that git keeps in memory. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Does not use limited-git, which is slower. Callers check an object's size first, and end the reader at a deadline.
+    // Without limited-git, which is slower. Callers check sizes first, and end the reader at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -102,7 +102,6 @@ export class ObjectReader {
         }
       }
       if (this.#length < first.info.size + 1) return;
-      // A line break follows the content.
       const bytes = this.#take(first.info.size + 1).subarray(0, -1);
       this.#toNext();
       first.resolve({ ...first.info, bytes });
@@ -149,9 +148,9 @@ const keeper = globalThis as typeof globalThis & { keyhookIdleReaders?: Set<Idle
 keeper.keyhookIdleReaders ??= new Set();
 const idleReaders = keeper.keyhookIdleReaders;
 
-/** A repository's pages are often read soon after one another, and starting git is expensive. */
+/** A repository's pages are often read shortly after one another, and starting git is expensive. */
 export function keepIdleReader(path: string, reader: ObjectReader): void {
-  // Without a launcher, this process is a command, which ends when its work is done.
+  // Without a launcher, this process is a command that ends soon.
   if (!reader.isReusable || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
     reader.end(new Error(CLOSED));
     return;

@@ -2,9 +2,8 @@ import { PATH_MAX_BYTES } from "./tree-entries.ts";
 
 export const TEXT_MAX_BYTES = 2 * PATH_MAX_BYTES;
 
-/** A pushed line may have many megabytes, so each chunk is searched once and long texts are cut (S137). */
+/** A pushed line may have many megabytes, so each chunk is searched once, and long texts are cut (S137). */
 export class OutputSplitter {
-  /** The byte that ends a text. It may be changed after each text. */
   separator = 0;
   #parts: Buffer[] = [];
   #size = 0;

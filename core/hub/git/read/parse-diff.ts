@@ -65,7 +65,6 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // After the numbers of a rename, both names follow.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";
@@ -77,7 +76,7 @@ export class RawDiff {
   }
 }
 
-/** Even cut, such a name is too long to be the name of another file. */
+/** Longer than any name that is not cut, so the two cannot be confused. */
 const shownPath = (path: string): string =>
   Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 
@@ -93,7 +92,7 @@ type PatchLimits = {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
-/** The names in a patch can contain anything, so files are identified by their order. */
+/** Identifies files by their order, because the names in a patch can contain anything. */
 export class Patches {
   readonly #files: readonly DiffFile[];
   readonly #limits: PatchLimits;

@@ -38,7 +38,7 @@ async function processesOf(work: () => Promise<unknown>): Promise<number> {
   return count;
 }
 
-describe("git is started a few times for a page, however much is on it", () => {
+describe("git is started only a few times for", () => {
   test("a folder with sizes, last commits and README, and the branches to choose from", async () => {
     const folder = () => readFolder(repo, { revision: "main", path: "", mayReadContent: true });
     const page = () => Promise.all([folder(), listRefs(repo)]);
@@ -62,7 +62,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(await processesOf(() => findPaths(repo, { revision: "main", paths, isExpanded: true }))).toBe(2);
   });
 
-  test("many concurrent readers of one repository start fewer processes than there are slots", async () => {
+  test("many concurrent readers of one repository", async () => {
     let [alive, most] = [0, 0];
     const stopWatching = watchProcesses((child) => {
       most = Math.max(most, ++alive);
@@ -80,7 +80,7 @@ describe("git is started a few times for a page, however much is on it", () => {
   });
 });
 
-test("a folder's last commit may be older than others, or only delete a file", async () => {
+test("a folder's last commit may have an earlier date than others, or only delete a file", async () => {
   const made = await someRepo(ada);
   const commit = (title: string, at: number, changes: string) =>
     `commit refs/heads/main\ncommitter A <a@b.c> ${at} +0000\ndata ${title.length}\n${title}\n${changes}\n`;
@@ -100,7 +100,7 @@ test("a folder's last commit may be older than others, or only delete a file", a
   }
 });
 
-test("a user who may not read content gets a file without it", async () => {
+test("a user who may not read content gets a file without its content", async () => {
   const file = await viewFile(repo, { revision: "main", path: "README.md", withContent: false });
   expect(file).toMatchObject({ text: null, entry: { size: 3 } });
   expect(file.bytes).toBeUndefined();
@@ -111,7 +111,7 @@ test("S137 the search for last commits leaves no stream of git open", async () =
   const stop = await startGitLauncher();
   const sockets = () => openFiles().filter((name) => name.startsWith("socket:")).length;
   const before = sockets();
-  // Each search ends at its file's commit, when git may still have commits to write.
+  // Each search ends at its file's commit, while git may still write.
   for (const path of paths) await findLastCommits(directory, sha as string, { folder: "", paths: [path] });
   await expect.poll(sockets, { timeout: 20_000 }).toBeLessThanOrEqual(before);
   stop();
@@ -122,12 +122,12 @@ function openFiles(): string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${name}`)];
     } catch {
-      return []; // the folder itself was open too
+      return [];
     }
   });
 }
 
-test("S137 the search for last commits takes less than ten times as long for files two thousand folders deep as for files with equally long names", async () => {
+test("S137 the search for last commits takes less than ten times as long for deep folders as for long names", async () => {
   const costOf = async (folder: string) => {
     const made = await someRepo(ada);
     const directory = await openRepository(made);
@@ -141,13 +141,13 @@ test("S137 the search for last commits takes less than ten times as long for fil
     const found = await findLastCommits(directory, sha, { folder: "", paths: ["old.txt"] });
     const { user } = process.cpuUsage(before);
     expect(found.get("old.txt")).toMatchObject({ author: { name: "first" } });
-    // The kernel may count in ticks of this length, and so miss a short time.
+    // A longer tick of the kernel may hide a short time.
     return Math.max(user, 4_000);
   };
   expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
 });
 
-test("S137 only a short beginning of an author's name is kept, and only some large results of walks", async () => {
+test("S137 only the start of an author's name is kept", async () => {
   const directory = await openRepository(await someRepo(ada));
   const commit = (name: string, file: string) =>
     `commit refs/heads/main\nauthor ${name} <${name}> 1 +0000\ncommitter b <a@b.c> 1 +0000\ndata 0\nM 100644 inline ${file}\ndata 0\n\n`;
@@ -169,7 +169,7 @@ test("S137 only a short beginning of an author's name is kept, and only some lar
   expect(walked).toBe(40);
 });
 
-test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {
+test("S137 while all slots for walks are taken, a folder is shown without last commits", async () => {
   const places = [];
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
@@ -192,10 +192,10 @@ test("S137 while others hold all slots for walks, a folder and a file are shown 
   await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
 
-describe("S137 a walk that ran out of time is not started again", () => {
+describe("S137 a walk that ran out of time", () => {
   const shaOf = async () => (await readSnapshot(repo, "main", { files: "none" })).sha as string;
 
-  test("the search for last commits: the next caller gets the commits that were found", async () => {
+  test("for last commits is not repeated, and the next caller gets those that were found", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     const found = await findLastCommits(directory, sha, { folder: "a", paths: ["a/0/0.txt"], maxMs: 0 });
     expect(found.size).toBe(0);
@@ -209,7 +209,7 @@ describe("S137 a walk that ran out of time is not started again", () => {
     vi.useRealTimers();
   });
 
-  test("a slow difference: the next caller gets what has arrived", async () => {
+  test("for a difference is not repeated, and the next caller gets what has arrived", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     expect(await readDiff(directory, EMPTY_TREE, sha, { maxMs: 0 })).toMatchObject({ isCut: true });
     const again = () => readDiff(directory, EMPTY_TREE, sha);
@@ -217,20 +217,20 @@ describe("S137 a walk that ran out of time is not started again", () => {
     expect(await again()).toMatchObject({ isCut: true });
   });
 
-  test("an optional part that failed is missing, not late: asking again soon would not help", async () => {
+  test("counts an optional part as missing, and not as late", async () => {
     const { directory, args } = await endlessWalk("--name-status");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await ifInTime(runWalk(directory, args))).toEqual({ isLate: false });
   });
 
-  test("git's own output: the refusal is remembered, with advice", async () => {
+  test("of git's output is not repeated, and the refusal gives advice", async () => {
     const { directory, args } = await endlessWalk("--name-only");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
     await expect(runWalk(directory, args)).rejects.toThrow(/clone the repository/);
   });
 
-  test("git that reaches its memory limit is treated like git that takes too long", async () => {
+  test("is not repeated, even if git ran out of memory instead", async () => {
     const directory = await openRepository(repo);
     const input = Buffer.alloc(40 * 1024 * 1024);
     const large = (await runGit(directory, ["hash-object", "-w", "--stdin"], { input })).toString("latin1").trim();

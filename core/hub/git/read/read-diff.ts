@@ -18,14 +18,13 @@ const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
 const ARGUMENTS = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--full-index", "--no-ext-diff", "--no-textconv"];
 
 type DiffOptions = {
-  /** Compares with the merge base instead of the first commit. */
   sinceMergeBase?: boolean;
-  /** False for readers without access, because numbers of lines and renames would let them test guesses of the content. */
+  /** False for readers without access: line counts and renames would let them test guesses of the content. */
   withLines?: boolean;
   maxMs?: number;
 };
 
-/** After a timeout, returns the part that has arrived. Later callers get only the names of files. */
+/** After a timeout, returns what has arrived. Later callers get only the names of files. */
 export async function readDiff(
   directory: string,
   from: string,
@@ -135,7 +134,7 @@ class DiffReader {
 
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
-/** Returns null if the patch is too large. It stays in memory until it has been read, so the request keeps a slot (S137). */
+/** @returns null if the patch is too large. Until the patch has been read, the request holds a slot (S137). */
 export async function readPatch(
   directory: string,
   from: string,

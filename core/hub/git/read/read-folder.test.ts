@@ -5,7 +5,7 @@ import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { readFolder } from "./read-folder.ts";
 
-test("S135 without access to the content, only the card is shown: the README of the default branch's latest commit", async () => {
+test("S135 a user without access to the content sees only the card", async () => {
   const ada = await signedInPerson();
   const { id } = await someRepo(ada);
   const current = async () => (await readRepo(id)) as Repo;

@@ -21,7 +21,7 @@ type FolderQuery = {
   revision: string;
   path: string;
   cursor?: string;
-  /** Without this right, the only readme is the repository's card. */
+  /** False leaves the repository's card as the only readme. */
   mayReadContent: boolean;
 };
 
@@ -63,7 +63,6 @@ const README_MAX_BYTES = 1024 * 1024;
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
 const LENGTHS = new Set(NAMES.map(({ length }) => length));
 
-/** @returns undefined also if the readme is too large to read */
 async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
   const folder = await findEntry(objects, commit, path);
   if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;

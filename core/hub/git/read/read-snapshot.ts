@@ -5,19 +5,17 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/** One more than existing clients accept: they take a list of this length for incomplete, and request the tree page by page. */
+/** One more than existing clients accept. They then request the tree page by page. */
 const FILES_MAX = 50_001;
 const ENTRIES_MAX = 150_000;
 const DESCRIBED_AT_ONCE = 1_000;
 const COMMIT_MAX_BYTES = 1024 * 1024;
 
 export type Snapshot = {
-  /** Null if the request named a commit. */
   ref: string | null;
-  /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
-  /** Null if the files were not requested, or if the tree is too large to read. At most `FILES_MAX`. */
+  /** Null if they were not requested or the tree is too large. At most `FILES_MAX`. */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 
@@ -49,7 +47,7 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
   }
 }
 
-/** Files are described in portions, so that other requests get their turn, and git's input does not stay in memory. */
+/** In portions, so that other requests get their turn, and git's input does not stay in memory. */
 async function describeAll(objects: GitObjects, leaves: readonly Found[]): Promise<Entry[]> {
   const described: Entry[] = [];
   for (let at = 0; at < leaves.length; at += DESCRIBED_AT_ONCE) {

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe("resolveRevision", () => {
-  test("finds branches, tags, pull requests, full names and commits, each peeled to its commit", async () => {
+  test("finds the commit of a branch, a tag, a pull request, a full name and a commit", async () => {
     const expected = {
       main: [second, "refs/heads/main"],
       HEAD: [second, "refs/heads/main"],
@@ -46,14 +46,13 @@ describe("resolveRevision", () => {
       "refs/convert/parquet": [first, "refs/convert/parquet"],
       [first]: [first, null],
       [first.slice(0, 10)]: [first, null],
-      // A branch takes precedence over an abbreviated commit.
       [second.slice(0, 8)]: [first, `refs/heads/${second.slice(0, 8)}`],
     };
     for (const [name, [sha, ref]] of Object.entries(expected))
       expect(await resolve(name), name).toMatchObject({ name, sha, ref });
   });
 
-  test("S137 finds nothing for a name that is no ref, even if git would read it as a described commit", async () => {
+  test("S137 does not read a missing name as the output of `git describe`", async () => {
     const described = `v1.0-1-g${second.slice(0, 12)}`;
     for (const name of [described, `refs/heads/${described}`, `refs/pr/${described}`])
       await expect(resolve(name), name).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
@@ -61,7 +60,7 @@ describe("resolveRevision", () => {
     expect(await resolve(described)).toMatchObject({ sha: first, ref: `refs/tags/${described}` });
   });
 
-  test("S137 follows a few nested tags, but neither many nor a huge one", async () => {
+  test("S137 follows only a few nested tags", async () => {
     for (let at = 1; at <= 6; at++) await git("tag", "-a", "-m", "again", `nested-${at}`, at > 1 ? `nested-${at - 1}` : first);
     expect(await resolve("nested-5")).toMatchObject({ sha: first });
     await expect(resolve("nested-6")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
@@ -72,7 +71,7 @@ describe("resolveRevision", () => {
     await expect(resolve("huge")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
   });
 
-  test("S137 refuses everything else that git would understand, and impossible names", async () => {
+  test("S137 refuses git's other revision syntax", async () => {
     const tag = await git("rev-parse", "v1.0");
     const tree = await git("rev-parse", `${first}^{tree}`);
     const names = [

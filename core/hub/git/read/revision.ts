@@ -7,7 +7,6 @@ import { runWalkGit, walker } from "./walk.ts";
 
 export type Revision = {
   name: string;
-  /** The full name, or null if the request named a commit. */
   ref: string | null;
   sha: string | null;
 };
@@ -15,13 +14,13 @@ export type Revision = {
 const NAME_MAX_CHARACTERS = 300;
 const FULL_SHA = /^[0-9a-f]{40}$/;
 const ABBREVIATED_SHA = /^[0-9a-f]{7,39}$/i;
-/** All other refs of a repository are internal (S137). */
+/** S137: all other refs are internal. */
 const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
 /** Matches git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
-/** Git would read such a name as an output of `git describe`, and could find any commit (S137). */
+/** S137: git would read this as the output of `git describe`, and might find any commit. */
 const LIKE_DESCRIBED = /-g[0-9a-f]{4,}$/i;
 
 function isRevisionName(name: string): boolean {
@@ -51,7 +50,7 @@ export async function resolveRevision(
 
 type Candidate = { ref: string | null; object: string };
 
-/** A ref is found before an abbreviated commit, and a full commit before a ref with that name. */
+/** A full commit comes before a ref of the same name, and a ref before an abbreviated commit. */
 function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   const byRef = (ref: string): Candidate => ({ ref, object: ref });
   if (name === "HEAD") return [byRef(`refs/heads/${defaultBranch}`)];
@@ -61,7 +60,7 @@ function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   return ABBREVIATED_SHA.test(name) ? [...asRefs, asCommit] : asRefs;
 }
 
-/** Some clients send the slashes of full refs unencoded. In a branch's name, a slash is always `%2F`. */
+/** Some clients send the slashes of full refs unencoded. In the name of a branch, they encode each as `%2F`. */
 export function splitRevision([first = "", ...rest]: readonly string[]): { revision: string; path: string } {
   const isRef = first === "refs" && rest.length >= 2 && ["heads", "tags", "pr", "convert"].includes(rest[0] ?? "");
   const [revision, path] = isRef ? [[first, ...rest.slice(0, 2)].join("/"), rest.slice(2)] : [first, rest];
@@ -73,8 +72,8 @@ const ON_BRANCH_WAIT_MS = 2_000;
 const decideOnce = walker<boolean>({ max: 10_000 });
 
 /**
- * Anybody can have a commit served under the owner's name by opening a pull request, so readers get a notice if this is false.
- * @returns true also if git does not answer in time
+ * Readers get a notice if this is false: by opening a pull request, anybody can have a commit served under the owner's name.
+ * @returns true if git does not answer in time
  */
 export async function isOnBranch(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "headSha" | "sizeBytes" | "updatedAt">,
@@ -87,7 +86,6 @@ export async function isOnBranch(
     return { value: (await runWalkGit(directory, args)).length === 0, isWhole: true };
   };
   const over = new AbortController();
-  // Every change of a ref changes `updatedAt`.
   const found = decideOnce({ directory, of: [sha, repo.updatedAt.toISOString()], walk }).catch(() => true);
   try {
     return await Promise.race([found, delay(ON_BRANCH_WAIT_MS, true, { signal: over.signal })]);

@@ -4,7 +4,7 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/** Walks down name by name, so that `..` or a leading slash find nothing (S137). `path` has no slash at either end. */
+/** Walks name by name, so that `..` and a leading slash find nothing (S137). `path` has no slash at either end. */
 export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
@@ -29,10 +29,9 @@ export async function requireEntry(objects: GitObjects, commit: string | null, p
 export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
 export type TreeEntry = {
-  /** The mode is octal. */
   mode: string;
   type: EntryType;
-  /** Bytes that are not UTF-8 become replacement characters. */
+  /** Replacement characters stand for bytes that are not UTF-8. */
   name: string;
   bytes: Buffer;
   oid: string;
@@ -40,7 +39,7 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/** One at a time, because creating 100,000 objects would block the process (S137). `isWanted` gets the name's start and end. */
+/** One at a time, because 100,000 objects would block the process (S137). `isWanted` gets the name's start and end. */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;
@@ -59,7 +58,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** A name that is not UTF-8 is found by the name that pages show. */
+/** Finds a name that is not UTF-8 by the name that pages show. */
 function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -70,7 +69,6 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // A replacement character has at least as many bytes as what it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;
@@ -82,7 +80,7 @@ function typeOf(mode: string): EntryType {
   return mode.startsWith("16") ? "submodule" : "file";
 }
 
-/** Every folder of a path is read, so longer or deeper paths are not found (S137). */
+/** Each folder of a path is read, so paths have limits (S137). */
 export const PATH_MAX_BYTES = 4096;
 export const PATH_MAX_NAMES = 200;
 const NOT_A_NAME = new Set(["", ".", ".."]);
@@ -100,7 +98,7 @@ export type Entry = {
   name: string;
   oid: string;
   mode: string;
-  /** Bytes. For a file in Git LFS, this is the size of its content. */
+  /** In bytes. For a file in Git LFS, the size of its content. */
   size: number;
   lfs?: LfsPointer;
   lastCommit?: CommitSummary;
@@ -117,7 +115,7 @@ export async function describeEntry(objects: GitObjects, entry: TreeEntry, path:
 
 type LfsPointer = LfsObjectId & { pointerSize: number };
 
-/** The shortest possible `version`, `oid` and `size` are longer. */
+/** The shortest possible `version`, `oid` and `size` have more bytes. */
 const POINTER_MIN_BYTES = 100;
 
 export async function readLfsPointer(

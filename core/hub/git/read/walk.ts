@@ -6,33 +6,29 @@ import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
-/** Pushers control how long a walk takes (S137). A walk that ran out of time is remembered, because the next one would too. */
+/** Pushers control how long a walk takes (S137). One that ran out of time is remembered, because another would too. */
 
 export const WALK_MAX_MS = 20_000;
 
-/** How long an exhausted walk is remembered. Afterwards the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
-/** Pushers choose the names in the results, so a limit by count is not enough (S137). */
+/** S137: pushers choose the names in results, so a limit on the number of results would not be enough. */
 const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
 const ERROR_BYTES = 1_000;
 
-/** A diff or a merge of a large file can need many times the file's size. */
+/** Comparing or merging a large file can need many times its size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
 const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 
 export type Walked<T> = {
   value: T;
   isWhole: boolean;
-  /** What to remember instead, if the value is too large. */
   later?: T;
 };
 
 type Walk<T> = {
-  /** Walks of one repository share slots. */
   directory: string;
-  /** Everything else that the result depends on. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
   waitMaxMs?: number | undefined;
@@ -55,7 +51,6 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
-      // While this walk waited for a slot, another one may have found the same result.
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {
@@ -74,7 +69,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 
 export const EXTRA_MAX_MS = 250;
 
-/** A walk that has begun continues for the next request. `isLate` means that the same request could get the value soon. */
+/** A walk that has begun continues for the next request. `isLate`: the same request could get the value soon. */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
@@ -102,7 +97,7 @@ export function runWalk(directory: string, args: readonly string[], options: Git
   return outputs({ directory, of: args, walk });
 }
 
-/** `ms` is the whole time allowed, and `at` is its end. */
+/** `ms` is all the allowed time, and `at` its end. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
@@ -114,11 +109,11 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
     value: await runWalkGit(directory, args, { timeoutMs: Math.max(1, left()) }),
     isWhole: true,
   });
-  // The time limit is part of the key, because a walk that ran out of this time may succeed with more.
+  // The time limit is part of the key: a walk that ran out of time may succeed with more.
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
-/** Yields the lines in portions, because there may be as many lines as commits. */
+/** In portions, because there may be as many lines as commits. */
 export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,
@@ -134,11 +129,10 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Like `gitLines`, within a `walker`. */
 export const walkGitLines = (directory: string, args: readonly string[], options: Parameters<typeof gitLines>[2] = {}) =>
   gitLines(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
-/** Runs git within a `walker`. Unless the caller set a limit, too much output is due to the content, not an internal error. */
+/** Unless the caller set a limit, too much output is due to the content, and not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -147,7 +141,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** The time that git waits for its start does not count. */
+/** Waiting for git's start does not count. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

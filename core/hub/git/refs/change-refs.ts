@@ -26,13 +26,11 @@ import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
-/** After this time, another process takes a change over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
-/** A killed process's locks are at least 20 seconds old when the lease ends. Clocks may differ by five seconds. */
+/** When the lease ends, a killed process's locks are at least 20 seconds old. Clocks may differ by five seconds. */
 export const LEFT_LOCKS_OLDER_THAN_MS = 15_000;
-/** A first push may create many branches, and the default branch is not known yet. */
+/** A first push may create many branches, and the default branch is not known before. */
 const HEADS_READ_AHEAD = 4;
-/** If git needs longer, the effects on pull requests follow later. */
 const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
@@ -42,18 +40,18 @@ export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** The account or address whose limit counts the commits that pull requests show. */
+  /** Its limit counts the commits that pull requests show. */
   party: string | null;
-  /** A time of the database's clock, because another process's clock may be behind. */
+  /** By the database's clock, because another process's clock may be slow. */
   startedAt: Date;
 };
 
 /**
- * All changes of refs must use this function. A note of the planned changes exists until the outcome is recorded, because no
- * transaction covers both refs and events (S122).
+ * Call this for every change of refs. No transaction covers refs and events, so a note of the planned changes exists until the
+ * outcome is recorded (S122).
  * @param asked all changes that `perform` may make
- * @param perform changes each ref only if that ref still is at `oldSha`, and returns the changes. When it returns, everything
- * that it started must have ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
+ * @param perform changes each ref only if it is still at `oldSha`, and returns the changes. When it returns, all its processes
+ * must have ended. After a ServiceError other than RanOutOfTime, no ref may have changed.
  * @param quarantine the folder with the objects that `perform` will add
  * @returns undefined if nothing was changed
  */
@@ -77,12 +75,11 @@ export async function changeRefs(
     if (hasProposals)
       await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // `perform` may have left objects on the disk, which count towards the repository's size.
+      // Objects that `perform` left on the disk count toward the repository's size.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
-      // A note that stays is examined by reconcile.ts. Requests that are refused again and again could leave too many notes
-      // (S137).
+      // reconcile.ts examines notes that stay. Refused requests leave none, because there may be very many (S137).
       if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return dropNote(note, error);
       throw error;
     });
@@ -94,7 +91,7 @@ export async function changeRefs(
   }
 }
 
-/** A loose ref is a file, which takes much more of the disk than its content (S137). */
+/** S137: a loose ref is a file, which takes far more of the disk than its content. */
 async function packRefs(id: string): Promise<void> {
   const path = repositoryPath(id);
   const options = { isLimited: true, config: ["core.fsync=reference"] };
@@ -103,7 +100,7 @@ async function packRefs(id: string): Promise<void> {
     .catch((err: unknown) => log().warn({ err, repo: id }, "the refs of a repository could not be packed"));
 }
 
-/** The pusher can influence how long this takes, so nothing may be locked meanwhile (S137). */
+/** Pushers influence how long this takes, so lock nothing before (S137). */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
   path: string,
@@ -117,7 +114,7 @@ export async function readAhead(
   return effects;
 }
 
-/** The refs have changed already, so recording must succeed. No connection is held between the attempts. */
+/** The refs have changed already, so recording must succeed. No connection is held between attempts. */
 async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -133,7 +130,7 @@ async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
 
 const RECORDED_LATER = "This repository is busy. Your change was made and will be visible soon. Check before you try again.";
 
-/** The default branch of an empty repository is known only once the row is locked. */
+/** In an empty repository, the default branch is known only under the row's lock. */
 function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
@@ -142,7 +139,7 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-/** @param lfsRemovedAt the value that the caller read before its checks, because large files may have been deleted since */
+/** @param lfsRemovedAt the value before the caller's checks, because large files may have been deleted since */
 async function insertNote(
   note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
@@ -195,11 +192,11 @@ type MoveTarget = {
   path: string;
   actorNow: ActorNow;
   ask?: PermissionCheck;
-  /** A refused change must leave no new objects, because no quota would count them (S137). */
+  /** A refused change must leave no new objects, which no quota counts (S137). */
   quarantine?: Quarantine;
 };
 
-/** Changes either all refs or none, and records one event. */
+/** Changes all refs or none, and records one event. */
 export async function moveRefs(target: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
   const { repo, path, actorNow, ask, quarantine } = target;
   const actor = await recheckPermission(repo, actorNow, async (now, current) => {

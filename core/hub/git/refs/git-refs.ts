@@ -3,7 +3,7 @@ import { conflict } from "../../../errors.ts";
 import { GitFailed, type GitOptions, gitLines, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** Returns a commit or a tag object. `git rev-parse` would read the name `v1-2-g0123abc` as a commit. */
+/** @returns a commit or a tag object. `git rev-parse` would read the name `v1-2-g0123abc` as a commit. */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {
     return (await runGit(path, ["show-ref", "--verify", "--hash", "--", ref], options)).toString("latin1").trim();
@@ -19,7 +19,7 @@ export const REPOSITORY_REFS_MAX = 50_000;
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX.toLocaleString("en")} branches, tags and pull requests. This one has ${total.toLocaleString("en")}. Delete some of them first.`;
 
-/** Pull requests leave room for this many branches and tags, because strangers can open many pull requests (S137). */
+/** Strangers can open many pull requests, so this room is reserved for branches and tags (S137). */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
@@ -42,9 +42,8 @@ export async function listRefs(
 }
 
 /**
- * For a repository that may have very many refs.
  * @param options.max the most refs that are read
- * @returns the refs with these names that exist, and the numbers of all refs and of pull requests
+ * @returns the existing refs among `names`, and the numbers of all refs and of pull requests
  */
 export async function findRefs(
   path: string,
@@ -65,11 +64,14 @@ export async function findRefs(
 }
 
 const ABSENT = "0".repeat(40);
-// Git's messages about a ref that has another value, or that is being changed.
+// Git's messages about a ref that has another value or is being changed.
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
-/** Call this within `changeRefs`. Changes all refs or none, and returns an empty list if somebody else has changed a ref. */
+/**
+ * Call this only within `changeRefs`. Changes all refs or none.
+ * @returns an empty list if somebody else has changed a ref
+ */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
@@ -95,14 +97,13 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
   }
 }
 
-/** A repository gets far fewer events while the outcome of a change is unknown. */
+/** While the outcome of a change is unknown, a repository gets far fewer events. */
 const EVENTS_MAX = 2_000;
 const CHANGES_MAX = 50_000;
 
-/** The recorded changes of each ref, in order. */
 type RefHistory = Map<string, RefChange[]>;
 
-/** PostgreSQL filters the events, because all events since this time may have hundreds of megabytes (S137). */
+/** PostgreSQL filters the events, which may have hundreds of megabytes (S137). */
 export async function readRefHistory(tx: Db, repoId: string, since: Date, asked: readonly RefChange[]): Promise<RefHistory> {
   const changes = await tx.$queryRaw<RefChange[]>`
     SELECT change ->> 'ref' AS ref, change ->> 'oldSha' AS "oldSha", change ->> 'newSha' AS "newSha"
@@ -119,7 +120,7 @@ export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChan
   return (history.get(ref) ?? []).some((one) => one.oldSha === oldSha && one.newSha === newSha);
 }
 
-/** The recorded changes of a ref form a chain. A change has happened if it fits into a gap of the chain. */
+/** A ref's recorded changes form a chain. A change has happened if it fills a gap of the chain. */
 export function hasHappened(history: RefHistory, asked: RefChange, now: string | null): boolean {
   const { ref, oldSha, newSha } = asked;
   if (oldSha === newSha || isRecorded(history, asked)) return false;

@@ -3,16 +3,16 @@ import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 export const LOOSE_REFS_MAX = 500;
-/** The folder `heads`, and a name of 400 bytes of which half are slashes. */
+/** The folder `heads`, and 200 folders of a name with 400 bytes. */
 const DEPTH_MAX = 201;
 const ENTRIES_MAX = 200_000;
-/** A file system uses this much for a small file or a folder. */
+/** The space that a file system uses for a small file or a folder. */
 export const REF_BYTES = 4_096;
 const COUNT_MAX_MS = 2_000;
 
 type Entry = { path: string; depth: number };
 
-/** Yields each entry as it is read, because there may be hundreds of thousands (S137). */
+/** One at a time, because there may be hundreds of thousands (S137). */
 export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): AsyncGenerator<Entry, void, undefined> {
   const open: Dir[] = [];
   const enter = async (folder: string) => {
@@ -37,13 +37,12 @@ export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): As
   }
 }
 
-/** Loose refs are files, which must count towards the quota (S137). Counts fewer if a slow disk does not answer in time. */
+/** Loose refs are files that count toward the quota (S137). Counts fewer if a slow disk does not answer in time. */
 export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
   const deadline = performance.now() + COUNT_MAX_MS;
   const packed = await stat(join(path, "packed-refs")).catch(() => undefined);
   let loose = 0;
   for await (const { depth } of entriesOfRefs(path)) {
-    // Every repository has `refs/heads` and `refs/tags`.
     if (depth > 1) loose++;
     if (performance.now() > deadline) break;
   }

@@ -13,7 +13,7 @@ import { updateRefs } from "./git-refs.ts";
 import { reconcileRefUpdates } from "./reconcile.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** S122: after the process of a change was killed, the outcome is found from the refs and the later changes. */
+/** S122: the outcome of a killed process's change is found from the refs and later changes. */
 let ada: TestPerson;
 let repo: Repo;
 let path: string;
@@ -25,7 +25,7 @@ beforeEach(async () => {
   const first = await commitTo(repo, ada, { "a.txt": "1" });
   const second = await commitTo(repo, ada, { "a.txt": "2" });
   shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
-  // The test must not start in the same millisecond as these commits.
+  // Later than the millisecond of these commits.
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
@@ -46,14 +46,14 @@ async function recorded(): Promise<RefChange[][]> {
 const notes = () => db().refUpdate.count({ where: { repoId: repo.id } });
 const pushed = (...changes: RefChange[]) => changeRefs(repo, ada.actor, changes, () => updateRefs(path, changes));
 
-test("a change that was not made is not recorded", async () => {
+test("a change that did not happen is not recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await reconcileRefUpdates();
   expect(await recorded()).toEqual([]);
   expect(await notes()).toBe(0);
 });
 
-test("a change that happened is recorded once, however many processes reconcile it", async () => {
+test("a change that happened is recorded once, even by several processes", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -63,7 +63,7 @@ test("a change that happened is recorded once, however many processes reconcile 
   await fsck(repo);
 });
 
-test("of many refs only those that changed are recorded, in one event", async () => {
+test("only the refs that have changed are recorded, in one event", async () => {
   const asked = Array.from({ length: 20 }, (_, index) => side(null, shas[0], `refs/heads/b${index}`));
   await leaveNote(asked);
   await updateRefs(path, asked.slice(0, 7));
@@ -71,7 +71,7 @@ test("of many refs only those that changed are recorded, in one event", async ()
   expect(await recorded()).toEqual([asked.slice(0, 7)]);
 });
 
-test("S137 refs whose names are too long for one event are recorded in several, each once and in order", async () => {
+test("S137 refs whose names are too long for one event are recorded in several", async () => {
   const asked = Array.from({ length: 900 }, (_, index) => side(null, shas[0], `refs/heads/${"x".repeat(200)}/${1_000 + index}`));
   await leaveNote(asked);
   await updateRefs(path, asked);
@@ -89,14 +89,14 @@ test("a deletion that happened is recorded", async () => {
   expect(await recorded()).toEqual([[side(null, shas[0])], [side(shas[0], null)]]);
 });
 
-test("another process's recorded change is not recorded again", async () => {
+test("a change that another process has recorded is not recorded again", async () => {
   await leaveNote([side(null, shas[0])]);
   await pushed(side(null, shas[0]));
   await reconcileRefUpdates();
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("a change that has since been overwritten is recorded", async () => {
+test("a change that was overwritten is recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await pushed(side(shas[0], shas[1]));
@@ -114,7 +114,7 @@ test("a change that did not happen is not recorded, even if the ref got the same
   expect(await recorded()).toHaveLength(3);
 });
 
-test("two changes whose processes were killed one after the other are both reconciled", async () => {
+test("two changes of killed processes are both recorded", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
   await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
@@ -123,7 +123,7 @@ test("two changes whose processes were killed one after the other are both recon
   expect((await recorded()).flat()).toHaveLength(2);
 });
 
-test("reconciliation waits while a live process is changing the same ref", async () => {
+test("reconciliation waits while a live process changes the same ref", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
   const alive = await leaveNote([side(shas[0], shas[1])], { isAlive: true });
@@ -136,7 +136,7 @@ test("reconciliation waits while a live process is changing the same ref", async
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("a change that failed halfway is reconciled, and a process that was wrongly presumed dead records nothing twice", async () => {
+test("a change of a process that was wrongly presumed dead is recorded once", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
     throw new Error("killed");
@@ -159,13 +159,13 @@ test("a change that failed halfway is reconciled, and a process that was wrongly
   expect(await notes()).toBe(0);
 });
 
-test("S137 a change that is refused before it begins leaves no note", async () => {
+test("S137 a change that is refused before its start leaves no note", async () => {
   await pushed(side(null, shas[0]));
   await expect(pushed(side(null, shas[0], "refs/heads/side/more"))).rejects.toMatchObject({ code: "conflict" });
   expect(await notes()).toBe(0);
 });
 
-test("S137 one user's notes do not delay another's, and a full batch is followed by the next one", async () => {
+test("S137 one user's notes do not delay another's", async () => {
   const bea = await signedInPerson("bea");
   const asked = [side(null, shas[0])];
   const left = (actorId: string, count: number, claimedUntil: Date) =>
@@ -178,10 +178,10 @@ test("S137 one user's notes do not delay another's, and a full batch is followed
   expect(await notes()).toBe(0);
 });
 
-test("a lock that a killed process left does not block the ref, even if it was created shortly before the process was killed", async () => {
+test("a lock that a killed process left does not block the ref", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
-  // The process renewed the lease for the last time 30 seconds ago, and ended within the next ten.
+  // The process renewed the lease 30 seconds ago, and was killed within the next ten.
   const atEnd = new Date(Date.now() - 21_000);
   await utimes(lock, atEnd, atEnd);
   const fresh = join(path, "refs/heads/other.lock");

@@ -13,7 +13,10 @@ const BATCH = 64;
 
 type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 
-/** Records exactly the changes that happened (S122). Several processes may run this. Returns whether there may be more. */
+/**
+ * Records exactly the changes that happened (S122). Safe in several processes.
+ * @returns whether there may be more
+ */
 export async function reconcileRefUpdates(): Promise<boolean> {
   const notes = await claim();
   for (const note of notes) {
@@ -26,7 +29,7 @@ export async function reconcileRefUpdates(): Promise<boolean> {
   return notes.length === BATCH;
 }
 
-/** Actors take turns (S137). The newest notes come first, because a later change shows the outcome of an earlier one. */
+/** Actors take turns (S137). The newest notes come first, because a later change shows the outcome of earlier ones. */
 async function claim(): Promise<LeftoverNote[]> {
   const { rows } = await pool().query<LeftoverNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
@@ -43,7 +46,7 @@ async function claim(): Promise<LeftoverNote[]> {
 
 async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   const repo = await readRepo(note.repoId);
-  // The owner is disabled, but may be enabled again.
+  // The owner is disabled, and may be enabled again.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: LEFT_LOCKS_OLDER_THAN_MS });
@@ -60,7 +63,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   });
 }
 
-/** A change of a live process is not recorded yet, but affects the result. */
+/** A live process's change affects the result before it is recorded. */
 async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

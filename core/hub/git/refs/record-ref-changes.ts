@@ -19,12 +19,12 @@ import type { RefChange } from "./ref-name.ts";
 
 export type Recorded = { repo: Repo; changed: readonly RefChange[] };
 
-/** A worker holds the payloads of hundreds of deliveries, and a push may name ten thousand refs (S137). */
+/** S137: a worker holds the payloads of hundreds of deliveries, and a push may name ten thousand refs. */
 export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * The objects of refused pushes count too, because they could otherwise fill the disk beyond the quota. Nothing slow may happen
- * while the row is locked, so cards and pull requests may follow later (S137).
+ * Objects of refused pushes count too: otherwise they could fill the disk beyond the quota. The row is locked, so nothing slow
+ * happens here, and cards and pull requests may follow later (S137).
  */
 export async function recordRefChanges(
   tx: Db,
@@ -39,7 +39,6 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // If the note is gone, another process has taken the change over and recorded what it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -114,7 +113,7 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
   return first;
 }
 
-/** The ref is read under the row's lock, so that the later of two pushes wins. */
+/** Under the row's lock, so that the later of two pushes wins. */
 async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
   if (!headSha) return { headSha, ...noCard(repo) };

@@ -1,12 +1,12 @@
 import { invalidRequest } from "../../../errors.ts";
 
-/** Git stores a ref's lock in `<name>.lock`, and a file name has at most 255 bytes. */
+/** A ref's lock is `<name>.lock`, and a file name has at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
-/** All components but the last are folders, which take up disk space too (S137). */
+/** S137: all components but the last are folders on the disk. */
 const COMPONENTS_MAX = 16;
 const CONTROL = /\p{Cc}/u;
-// Everything that git-check-ref-format refuses at any place in a name.
+// What git-check-ref-format refuses anywhere in a name.
 const FORBIDDEN = /[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$/;
 
 export function branchRef(branch: string): string {
@@ -22,7 +22,7 @@ export function tagRef(tag: string): string {
 export function isRefName(name: string): boolean {
   if (name === "" || Buffer.byteLength(name) > NAME_MAX_BYTES || !name.isWellFormed()) return false;
   if (CONTROL.test(name) || FORBIDDEN.test(name) || name.startsWith("-")) return false;
-  // Git would read these names as a full name, as a commit, or as a keyword.
+  // Git would read such a name as a full name, a commit or a keyword.
   if (/^refs\//.test(name) || /^[0-9a-f]{40}$/i.test(name) || name === "@" || name === "HEAD") return false;
   return name
     .split("/")
@@ -45,5 +45,5 @@ const invalidName = (field: "branch" | "tag") =>
     field,
   );
 
-/** `ref` is a full name, and a SHA has 40 hex digits. Null means that the ref does not exist. */
+/** `ref` is a full name, and a SHA has 40 hex digits. Null for a missing ref. */
 export type RefChange = { ref: string; oldSha: string | null; newSha: string | null };

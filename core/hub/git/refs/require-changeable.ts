@@ -3,13 +3,12 @@ import { notFound, ServiceError } from "../../../errors.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 
-/** The owner can set a repository read-only (S137). */
 export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): void {
   if (isReadOnly)
     throw new ServiceError("forbidden", "This repository is read-only. Its maintainers can change this in its settings.");
 }
 
-/** Call this just before refs change, because the right may have been removed meanwhile (S114, S135). */
+/** Call this just before refs change: the right may have been removed meanwhile (S114, S135). */
 export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: PermissionCheck): Promise<Actor> {
   const actor = await actorNow();
   const repo = await readRepo(id);

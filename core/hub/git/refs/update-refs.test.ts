@@ -5,7 +5,7 @@ import { openRepository } from "../repository.ts";
 import { resolveRef, updateRefs } from "./git-refs.ts";
 import { isNewRefName, isRefName } from "./ref-name.ts";
 
-test("refs change all together or not at all, and only from their expected values", async () => {
+test("refs change together, and only from their expected values", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -44,7 +44,7 @@ test.each([
   expect(isRefName(name)).toBe(isOne);
 });
 
-test("S137 a new ref's name has few components, because git creates a folder for each", () => {
+test("S137 a new ref's name has at most 16 components, because each is a folder", () => {
   const [most, more] = [16, 17].map((count) => Array.from({ length: count }, () => "a").join("/")) as [string, string];
   expect([isNewRefName(most), isNewRefName(more), isNewRefName("a b")]).toEqual([true, false, false]);
   expect(isRefName(more)).toBe(true);

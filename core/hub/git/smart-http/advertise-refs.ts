@@ -11,7 +11,6 @@ import { withTransfer } from "./with-transfer.ts";
 export async function advertiseRefs(repo: Repo, service: GitService, { req, res }: TransferRequest): Promise<void> {
   const path = await openRepository(repo);
   const isFetch = service === "upload-pack";
-  // There is no version 2 for pushing.
   const environment = isFetch ? protocolEnvironment(req.headers["git-protocol"]?.toString()) : {};
   if (isVersion2(environment)) {
     const capabilities = await findCapabilities(path);
@@ -26,7 +25,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     {
       config: isFetch ? fetchSettings() : pushSettings("plain"),
       env: environment,
-      // A repository may have `REPOSITORY_REFS_MAX` refs, and git reads all of them (S137).
+      // S137: git reads all of up to `REPOSITORY_REFS_MAX` refs.
       ...fetchLimits,
     },
     async ({ child, endWithClient }) => {
@@ -41,7 +40,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
 
 let capabilities: Promise<Buffer> | undefined;
 
-/** The response names only git's capabilities, so one response serves all repositories. */
+/** Contains only git's capabilities, so it is the same for all repositories. */
 async function findCapabilities(path: string): Promise<Buffer> {
   capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
     config: fetchSettings(),

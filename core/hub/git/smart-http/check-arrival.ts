@@ -11,14 +11,16 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** The push keeps its slot while several git commands examine each object. */
 const OBJECTS_MAX = 1_000_000;
 
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 type PushTarget = { path: string; repoId: string; actor: Actor };
 
-/** Without limits, the unpacked objects could fill the disk (S137). Returns undefined if the push may proceed. */
+/**
+ * S137: unpacked objects could fill the disk.
+ * @returns undefined if the push may proceed
+ */
 export async function checkArrival(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -60,7 +62,7 @@ export async function checkArrival(
   };
 }
 
-/** Git accepts a tag as the head of a pull request. A merge would make it a parent, and nobody could clone such a branch. */
+/** Git accepts a tag as a pull request's head. After a merge, nobody could clone a branch with such a parent. */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
   if (heads.length === 0) return true;
@@ -74,7 +76,6 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/** Nobody could check out a pointer without content. */
 async function checkPointers(
   { path, repoId, actor }: PushTarget,
   arrival: Arrival,
@@ -117,7 +118,7 @@ async function namesOf(
   const tips = commands.flatMap(({ newSha }) => (newSha ? [newSha] : []));
   const wanted = new Set(blobs.map(({ oid }) => oid));
   const listed = gitLines(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
-    // Git before version 2.42 reads no options from this input.
+    // Before version 2.42, git reads no options from this input.
     input: `${tips.join("\n")}\n`,
     env: quarantined(path, quarantine),
     maxBytes: NAMES_MAX_BYTES,

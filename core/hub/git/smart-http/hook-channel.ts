@@ -14,7 +14,6 @@ const REPORT_MAX_CHARACTERS = 64 * 1024;
 
 export class HookChannel {
   readonly #stream: Duplex;
-  /** Undefined if git ended before the hook reported. */
   readonly arrival: Promise<Arrival | undefined>;
 
   constructor(child: GitProcess) {
@@ -32,7 +31,6 @@ export class HookChannel {
     });
   }
 
-  /** `stop` refuses the whole push. */
   answer(word: "go" | "stop"): void {
     this.#stream.end(`${word}\n`);
   }

@@ -60,7 +60,7 @@ async function send(
   return { status: res.statusCode ?? 0, body: await text(res) };
 }
 
-test("a buffered request is read back unchanged, from memory or from a file without a name", async () => {
+test("a buffered request is read back unchanged, from memory or a file", async () => {
   const origin = await spooling();
   const large = "0123456789".repeat(60_000);
   for (const body of ["", "small", large]) expect(await send(origin, body ? [body] : [], 0)).toEqual({ status: 200, body });
@@ -69,7 +69,7 @@ test("a buffered request is read back unchanged, from memory or from a file with
   await expect.poll(() => largeRequests.counts.taken).toBe(0);
 });
 
-test("S137 a client that stops sending gets an error, and one that is slow but steady is served", async () => {
+test("S137 a client that stops sending gets an error, and a slow but steady one is served", async () => {
   const origin = await spooling();
   const steady = send(
     origin,
@@ -82,7 +82,7 @@ test("S137 a client that stops sending gets an error, and one that is slow but s
   expect(await steady).toEqual({ status: 200, body: "ten bytes.".repeat(30) });
 });
 
-test("S137 a request that is too large, or ends early, leaves nothing behind", async () => {
+test("S137 a request that is too large or ends early is deleted", async () => {
   const origin = await spooling(300_000);
   expect(await send(origin, ["x".repeat(300_001)], 50, { ends: false })).toMatchObject({ status: 413 });
   const cut = request(origin, { method: "POST", agent: false });
@@ -123,7 +123,7 @@ describe("S137 the memory of requests that do not end", () => {
     expect((used() - before) / 90_000).toBeLessThan(50);
   });
 
-  test("is shared: one caller in one repository gets a third of the slots, then a third of those on disk; small requests need no slot", async () => {
+  test("is shared, and one caller in one repository gets a third of it", async () => {
     const origin = await spooling(10_000_000, 60_000);
     const body = "x".repeat(5_000);
     await Promise.all(Array.from({ length: 130 }, () => begin(origin, `${body.length.toString(16)}\r\n${body}\r\n`)));
@@ -178,7 +178,7 @@ describe("S137 a push", () => {
     return req.on("error", () => undefined);
   }
 
-  test("that stops in the middle loses its slot and is told why; its connection ends", async () => {
+  test("that stops in its middle loses its slot and gets the reason", async () => {
     const req = await pushing();
     req.write(head);
     req.write("PACK");
@@ -190,7 +190,7 @@ describe("S137 a push", () => {
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
   });
 
-  test("whose head stops in the middle is told so, and its connection ends", async () => {
+  test("whose head stops in its middle gets the reason", async () => {
     const req = await pushing();
     req.write(head.subarray(0, 50));
     const [res] = (await once(req, "response")) as [IncomingMessage];
@@ -198,7 +198,7 @@ describe("S137 a push", () => {
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
   });
 
-  test("that is refused must not arrive too slowly either, although nothing of it is kept", async () => {
+  test("that is refused must still arrive at the required pace", async () => {
     const mallory = await signedInPerson("mallory");
     const server = createServer(
       (req, res) => void receivePack(async () => mallory.actor, repo, repo.fullName, { req, res }, pace),
@@ -214,7 +214,7 @@ describe("S137 a push", () => {
     await once(socket, "close");
   });
 
-  test("whose client does not read git's warnings keeps few of them in memory, and gets a response", {
+  test("whose client does not read git's warnings keeps few of them in memory", {
     timeout: 120_000,
   }, async () => {
     const unread: number[] = [];
@@ -240,13 +240,12 @@ describe("S137 a push", () => {
     expect(said).toMatch(/ng refs\/heads\/side/);
   });
 
-  test("that is slow yields its slot when all are taken and another caller waits", async () => {
+  test("that is slow yields its slot when another caller waits", async () => {
     const req = await pushing({ ...pace, graceMs: 60_000, contendedGraceMs: 50 });
     req.write(head);
     req.write("PACK");
     await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
     const others: Promise<Slot>[] = [];
-    // While a slot is free, nobody has to yield.
     for (let party = 0; pushes.counts.waiting === 0; party++) {
       others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
     }

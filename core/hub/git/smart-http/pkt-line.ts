@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** See gitprotocol-common. A packet's length has four hex digits and includes them. `0000` is a flush packet. */
+/** See gitprotocol-common. A packet begins with its length in four hex digits, which count too. `0000` is a flush packet. */
 export const FLUSH = Buffer.from("0000");
 
 const HEADER_BYTES = 4;
@@ -17,7 +17,7 @@ export function pktLine(content: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + HEADER_BYTES).toString(16).padStart(4, "0")), bytes]);
 }
 
-/** Band 1 carries the response, band 2 messages for people, and band 3 an error. */
+/** Band 1 carries the response, band 2 messages for users, and band 3 an error. */
 export function bandPackets(band: 1 | 2 | 3, content: Uint8Array): Buffer {
   const packets: Buffer[] = [];
   for (let at = 0; at < content.length; at += BAND_MAX_BYTES) {
@@ -30,13 +30,12 @@ function parseLength(header: Uint8Array): number {
   const text = Buffer.from(header).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) throw new MalformedPkt("a packet has no length");
   const length = Number.parseInt(text, 16);
-  // A length of 1 or 2 is a delimiter of protocol version 2, which this code does not read.
+  // Only protocol version 2, which this code does not read, has delimiters of length 1 or 2.
   if (length !== 0 && length < HEADER_BYTES) throw new MalformedPkt("a packet has an impossible length");
   if (length > LINE_MAX_BYTES) throw new MalformedPkt("a packet is too long");
   return length;
 }
 
-/** `rest` has the bytes after the last packet that were already read. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -63,7 +62,7 @@ export class PktStream {
     let length = this.rest.length;
     let isEnded = false;
     while (length < bytes && !isEnded) {
-      // All buffered bytes are read, because a stream that still holds some keeps emitting "readable".
+      // Reads all buffered bytes, because a stream with remaining bytes emits "readable" again.
       const chunk = this.#stream.read() as Buffer | null;
       if (chunk) {
         pieces.push(chunk);
@@ -72,8 +71,7 @@ export class PktStream {
       else if (this.#stream.readableEnded || this.#stream.destroyed) isEnded = true;
       else await nextEvent(this.#stream);
     }
-    // The pieces are joined once per packet. If each chunk were appended, a long packet in small chunks would be copied hundreds
-    // of times (S137).
+    // Joins the pieces once per packet. Appending each chunk would copy a long packet hundreds of times (S137).
     if (pieces.length > 1) this.rest = Buffer.concat(pieces, length);
     return !isEnded;
   }
@@ -93,7 +91,6 @@ function nextEvent(stream: Readable): Promise<void> {
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** @returns the packets that are complete, with null for a flush packet */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];
@@ -130,7 +127,7 @@ export class PktPosition {
   #readHeader(bytes: Uint8Array): number {
     this.#header += Buffer.from(bytes).toString("latin1");
     if (this.#header.length < HEADER_BYTES) return bytes.length;
-    // A pack for a client without the side band begins with the signature of a pack.
+    // Without the side band, a pack begins with its signature.
     this.#isFramed = /^[0-9a-f]{4}$/i.test(this.#header);
     this.#left = Math.max(0, Number.parseInt(this.#header, 16) - HEADER_BYTES);
     this.#isFirstByte = true;

@@ -9,7 +9,7 @@ import { holdArriving, pushInputMax } from "./push-storage.ts";
 const KB = 1_000;
 const steps = { stepBytes: 100 * KB, checkEveryMs: 5 };
 
-test("S137 packs that arrive at the same time cannot reserve more storage than is free", async () => {
+test("S137 simultaneous packs cannot reserve more storage than is free", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await setStorageQuota(operatorCommand, ada.username, "1 MB", from);
@@ -38,7 +38,7 @@ test("S137 packs that arrive at the same time cannot reserve more storage than i
   expect(await holds()).toBe(0);
 });
 
-test("S137 a pack of a user who may only propose changes reserves no storage while it arrives, and must be small", async () => {
+test("S137 the pack of a proposal reserves no storage, and must be small", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(ada);
   await setStorageQuota(operatorCommand, ada.username, "80 MB", from);

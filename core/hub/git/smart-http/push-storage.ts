@@ -10,14 +10,14 @@ import { REF_BYTES } from "../refs/loose-refs.ts";
 import type { Refusal } from "./check-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
-/** A push that adds no objects has a pack of at most this size. */
+/** The largest pack of a push without new objects. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A push smaller than one step needs no reservation: few pushes run at once, so together they exceed the quota by little. */
+/** A push below one step reserves nothing. Few run at once, so they exceed the quota by little. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 
-/** Git must not write content that cannot be stored in the end. */
+/** Git must not write content that the service would refuse afterwards. */
 export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
   const { isOutsider } = await accessOf(actor, repo);
   const room = isOutsider ? await authorShare(repo.owner) : await roomOf(repo.owner);
@@ -25,7 +25,7 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 }
 
 /**
- * Without reservations, many large pushes at once would fill the disk beyond the quota.
+ * Otherwise simultaneous large pushes would fill the disk beyond the quota.
  * @returns a function that releases the reservation, and returns the refusal if storage ran out
  */
 export function holdArriving(
@@ -44,7 +44,6 @@ export function holdArriving(
       try {
         holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
       } catch (error) {
-        // Checks the size of the whole push, not of one step.
         refusal = (await checkReceivedSize(actor, repo, receivedBytes())) ?? refusalOf(error);
         clearInterval(timer);
         return onFull();
@@ -66,7 +65,7 @@ export function holdArriving(
   };
 }
 
-/** Even if no storage is left, a push may add this many refs more than it deletes. */
+/** Without free storage, a push may still add this many refs more than it deletes. */
 const FREE_REFS = 16;
 
 export async function checkStorage(
@@ -76,7 +75,6 @@ export async function checkStorage(
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
   const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
   const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
-  // A push that adds nothing needs no storage, and may free some by deleting a branch.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await accessOf(actor, repo);
@@ -88,7 +86,7 @@ export async function checkStorage(
   }
 }
 
-/** For a pack that is not read to its end: whether a push of this many bytes would be accepted. */
+/** Decides about a push of this size whose pack is not read to its end. */
 export async function checkReceivedSize(actor: Actor, repo: Repo, bytes: number): Promise<Refusal | undefined> {
   try {
     const { isOutsider } = await accessOf(actor, repo);
@@ -100,7 +98,7 @@ export async function checkReceivedSize(actor: Actor, repo: Repo, bytes: number)
   }
 }
 
-/** An author who pushes to their own pull request must not learn how much the repository's owner stores. */
+/** A pull request's author must not learn how much the repository's owner stores. */
 const accessOf = async (actor: Actor, repo: Repo) => ({ isOutsider: !(await may(actor, "repo.write", repoResource(repo))) });
 
 function refusalOf(error: unknown): Refusal {

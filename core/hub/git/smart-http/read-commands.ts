@@ -6,7 +6,7 @@ import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** The bytes of memory for each byte of a command. Short names take the most. */
+/** Bytes of memory for each byte of a command with a short name, which takes the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
 export type Command = RefChange & {
-  /** The text is `latin1`, because the response repeats the sender's bytes. */
+  /** As `latin1`, because the response repeats the sender's bytes. */
   rawRef: string;
 };
 
@@ -23,13 +23,11 @@ export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
   shallow: string[];
-  /** The texts are `latin1`. */
   pushOptions: string[];
-  /** The bytes of the pack that have already arrived. */
   rest: Buffer;
 };
 
-/** The push has no slot yet, so long commands use the shared memory for bodies. */
+/** Long commands use the shared memory for bodies, because the push has no slot yet. */
 export async function readCommands(stream: Readable): Promise<PushHead> {
   const hold = bodyHolder();
   try {
@@ -93,7 +91,7 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
   return options;
 }
 
-/** Git gets only these capabilities of the client. This service handles the others. */
+/** Only these capabilities of the client are passed to git. This service handles the others. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
 export function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {

@@ -36,17 +36,16 @@ import { type Transfer, withTransfer } from "./with-transfer.ts";
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const HEAD_GRACE_MS = 60_000;
-/** The time is long, because git may have to compress a large file in the middle of a pack. */
+/** Long, because git may compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
 const PUSH_CONTENDED_GRACE_MS = 60_000;
-/** A connected client receives the response within this time. */
 const RESPONSE_READ_MS = 2_000;
 
-/** Git warns about every odd tree in a pack, and a pack may contain millions. */
+/** Git warns about every odd tree, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /**
- * Holds git's report back until the change is recorded, so that a client finds the event of a finished push.
+ * Forwards git's report after the change is recorded, so that a client finds the event of a finished push.
  * @param actorNow is called again when everything has arrived, which the sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
  * @param pace overrides the usual pace, for tests
@@ -66,7 +65,7 @@ export async function receivePack(
   const begin = () => {
     if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
   };
-  // Before a client sends much, it asks with an empty request whether it may push.
+  // A client may first ask with an empty request whether it may push.
   if (head.commands.length > 0) {
     const refused = await refuseCommands(actor, repo, path, head.commands);
     const isAllRefused = head.capabilities.has("atomic") && refused.size > 0;
@@ -90,7 +89,7 @@ export async function receivePack(
   res.end();
 }
 
-/** The head has no slot and uses memory while it arrives, so it must not arrive too slowly. */
+/** The head uses memory without a slot, so it must arrive at a certain pace. */
 async function readHead({ req, res }: TransferRequest, { stream }: TransferBody, pace: Partial<Watched>): Promise<PushHead> {
   let stopWatching = () => {};
   const slow = new Promise<never>((_, reject) => {
@@ -107,7 +106,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Reads the pack of a refused push, because the client reads the reason only afterwards. */
+/** A client reads the reason of a refusal only after sending its pack. */
 async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
   const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
   const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
@@ -123,7 +122,7 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** After this call, no error can replace the response. */
+  /** Afterwards no error can replace the response. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
@@ -136,7 +135,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const inputMax = await pushInputMax(actor, repo);
   const options = {
     isLimited: true,
-    // The checks of a small pack may take minutes even after everything has arrived, so they have a low priority.
+    // Low priority, because checking a small pack may take minutes after it has arrived.
     ...{ niceness: 10, isLong: true, oldAfterMs: 60_000 },
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
@@ -158,7 +157,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // When the whole pack has arrived, the client may leave.
       feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, mustYield, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -168,7 +166,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
-      // A client that cannot send the rest of the pack does not read the response.
       if (isCutShort) await body.drop();
       const refusal =
         checked.refusal ?? full ?? (isCutShort ? await checkReceivedSize(actor, repo, body.receivedBytes()) : undefined);
@@ -206,7 +203,6 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   return outcome;
 }
 
-/** A push holds a slot while its pack arrives. */
 function endWhenSlow({
   req,
   res,
@@ -251,7 +247,7 @@ async function checkPush(
       (arrival.quarantine === undefined ? undefined : await checkRefs(repo, path, arrival.quarantine, asked));
     const stored = { path, quarantine: arrival.quarantine, addedRefs: addedRefs(asked.commands) };
     checked = refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
-    // The pusher decides how long these checks take.
+    // Checked again, because the pusher decides how long these checks take.
     const late = checked.refusal ? undefined : await checkRight(await actorNow(), repo, asked.commands);
     if (!late) return checked;
     await checked.hold?.release();
@@ -266,11 +262,11 @@ async function checkPush(
   }
 }
 
-/** Since the push began, the actor may have lost the right to push, or a branch may have become protected (S135). */
+/** Since the push began, the actor may have lost the right, or a branch may have become protected (S135). */
 async function checkRight(actor: Actor, before: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
   const repo = await readRepo(before.id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
-  // Git's hook was told at the start which branch is protected.
+  // Git's hook knows only the branch that was protected at the start.
   if (commands.some(({ ref }) => isProtectedRef(repo, ref) && !isProtectedRef(before, ref)))
     return { reason: `${repo.defaultBranch} has just become protected: push again`, messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();

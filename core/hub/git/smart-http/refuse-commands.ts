@@ -14,7 +14,7 @@ import type { Command } from "./read-commands.ts";
 
 const PULL_REQUESTS_MAX = 50;
 
-/** Finds the commands that are refused before git gets the push (S137). */
+/** Refuses these commands before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
@@ -24,13 +24,13 @@ export async function refuseCommands(
   const refused = await refuseByRight(actor, repo, commands);
   const deletions = commands.filter((command) => command.newSha === null && !refused.has(command));
   if (deletions.length === 0) return refused;
-  // Git reports the deletion of a missing ref as done.
+  // Git would report the deletion of a missing ref as done.
   const { refs } = await objectReads.run(() => findRefs(path, namesIn(deletions)), { within: path });
   for (const command of deletions) if (!refs.has(command.ref)) refused.set(command, "there is no such ref");
   return refused;
 }
 
-/** Call this again when a push has arrived, because the sender can delay the arrival (S135). */
+/** Call this again when the push has arrived, because its sender can delay that (S135). */
 export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
@@ -46,7 +46,7 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
   return refused;
 }
 
-/** Comes before git, which keeps the objects of a refused push. Refs are limited, because each request reads them all (S137). */
+/** Before git, which keeps a refused push's objects. Refs are limited, because each request reads them all (S137). */
 export async function checkRefs(
   repo: Repo,
   path: string,
@@ -78,7 +78,6 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // After other failures, git's own hook decides.
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

@@ -11,7 +11,7 @@ test.each([
   ["in a message about an object that quotes it", `warning: object 1: badTagName: invalid 'tag' name: ${WARNING}`, false],
   ["alone in a piece of git's output, before refs change", WARNING, false],
   ["while refs change", WARNING, true],
-])("S137 git's warning that a branch was already deleted counts only while refs change: %s", (_, text, isGone) => {
+])("S137 git's warning about a deleted branch counts only while refs change: %s", (_, text, isGone) => {
   const output = new ReceivedOutput(() => undefined);
   if (isGone) output.refChangesBegin();
   output.push(bandPackets(2, Buffer.from(text)));

@@ -11,13 +11,13 @@ import type { Command } from "./read-commands.ts";
 
 export type Report = {
   unpack: string;
-  /** The reason of each refusal, or null if the ref was changed. The keys are the refs' bytes as `latin1`. */
+  /** By the refs' bytes as `latin1`: the reason of a refusal, or null for a changed ref. */
   refs: Map<string, string | null>;
 };
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git reports the deletion of a missing ref as done, with this warning. */
+/** With this warning, git reports the deletion of a missing ref as done. */
 const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
 export class ReceivedOutput {
@@ -27,7 +27,7 @@ export class ReceivedOutput {
   readonly #forward: (packet: Buffer) => void;
   #alreadyDeleted = 0;
 
-  /** @param forward gets progress, and the empty packets that keep a connection alive */
+  /** @param forward gets progress, and the empty packets that keep the connection alive */
   constructor(forward: (packet: Buffer) => void) {
     this.#forward = forward;
   }
@@ -43,12 +43,13 @@ export class ReceivedOutput {
     }
   }
 
-  /** Earlier warnings do not count, because they may quote pushed text: `badTagName: invalid 'tag' name: warning: …` (S137). */
+  /**
+   * Earlier warnings may quote pushed text, such as `badTagName: invalid 'tag' name: warning: …`, so they do not count (S137).
+   */
   refChangesBegin(): void {
     this.#alreadyDeleted = 0;
   }
 
-  /** The number of refs that somebody else had already deleted. */
   get alreadyDeleted(): number {
     return this.#alreadyDeleted;
   }

@@ -17,7 +17,7 @@ const ARRIVAL_MAX_MS = 300_000;
 type Spooled = {
   stream: Readable;
   mustYield(): boolean;
-  /** The caller must always call this. */
+  /** Call this in any case. */
   close(): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ type SpoolOptions = {
   pace?: Partial<Watched>;
 };
 
-/** Silent clients must not hold slots, so the whole request comes first (S137). A large one is stored in an unlinked file. */
+/** Receives the whole request first, so that silent clients hold no slot (S137). A large one is stored in an unlinked file. */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
   { maxBytes, within, files = largeRequests, pace }: SpoolOptions,
@@ -58,7 +58,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // Event handlers lack the context of the request, to whose caller the slot belongs.
+    // Event handlers lack the context of the request, whose caller the slot counts against.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -77,7 +77,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/** Chunks are copied into one buffer, because each Buffer takes some hundred bytes besides the content. */
+/** One buffer, because each Buffer takes some hundred bytes besides its content. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;
@@ -103,7 +103,7 @@ class Store {
     return true;
   }
 
-  /** Do not call this again before its promise has settled. */
+  /** Call this again only after its promise has settled. */
   write(chunk: Buffer): Promise<void> {
     this.#writing = this.#write(chunk);
     return this.#writing;
@@ -149,7 +149,7 @@ class Store {
     try {
       file = await openUnlinkedFile();
       await file.writeFile(this.#memory.subarray(0, this.#size));
-      // If the client has disconnected meanwhile, nothing else releases the slot.
+      // Nothing else releases the slot if the client has disconnected meanwhile.
       if (this.#isClosed) throw new ServiceError("invalid_request", "The request ended early.");
     } catch (error) {
       await file?.close().catch(() => undefined);

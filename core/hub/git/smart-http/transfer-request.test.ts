@@ -11,7 +11,7 @@ const compressed = { headers: { "content-encoding": "gzip" } } as unknown as Inc
 const arriving = () =>
   Readable.from([bomb.subarray(0, 1024), bomb.subarray(1024, 65_536), bomb.subarray(65_536)], { objectMode: false });
 
-it("S137 the part of a request that git does not read is not decompressed", async () => {
+it("S137 only what git reads is decompressed", async () => {
   const source = arriving();
   const body = transferBody(compressed, source, 1024 * MIB);
   const stdin = new Writable({ write: (_chunk, _encoding, done) => done(new Error("git has read enough")) });
@@ -22,7 +22,7 @@ it("S137 the part of a request that git does not read is not decompressed", asyn
   expect(body.receivedBytes()).toBeLessThan(4 * MIB);
 });
 
-it("S137 a request that is dropped is not decompressed, and is read to its end", async () => {
+it("S137 a dropped request is read to its end without decompressing it", async () => {
   const source = arriving();
   const body = transferBody(compressed, source, 1024 * MIB);
   await body.drop();
@@ -31,7 +31,7 @@ it("S137 a request that is dropped is not decompressed, and is read to its end",
   expect(body.receivedBytes()).toBeLessThan(4 * MIB);
 });
 
-it("S137 a request is not decompressed beyond its limit, and is read to its end", async () => {
+it("S137 a request is decompressed up to its limit, and read to its end", async () => {
   const source = arriving();
   const body = transferBody(compressed, source, MIB);
   const stdin = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -18,7 +18,6 @@ export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** Nothing else of the client's header is passed on to git. */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -26,7 +25,7 @@ export function protocolEnvironment(header: string | undefined): Record<string, 
 
 export const isVersion2 = (environment: Record<string, string>): boolean => environment.GIT_PROTOCOL === "version=2";
 
-/** The responses of git are for one client, and must not be cached. */
+/** Git's responses are for one client, so they are not cached. */
 export function answerHead(res: ServerResponse, contentType: string): void {
   res.writeHead(200, {
     "Content-Type": contentType,
@@ -38,15 +37,14 @@ export function answerHead(res: ServerResponse, contentType: string): void {
 
 export type TransferBody = {
   stream: Readable;
-  /** Whether the stream ended because of the limit. */
   isCut(): boolean;
-  /** The number of decompressed bytes. */
+  /** Counts decompressed bytes. */
   receivedBytes(): number;
-  /** Reads the rest without decompressing it (S137), because a client that cannot finish sending reads no response. */
+  /** Reads the rest without decompressing it (S137), because a client reads no response before it has sent everything. */
   drop(): Promise<void>;
 };
 
-/** Up to this many times the limit is read and dropped, because a client that still sends does not read the response. */
+/** Up to this many times the limit is read and dropped, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
@@ -93,7 +91,6 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
 
 function inflated(source: Readable): Gunzip {
   const gunzip = createGunzip();
-  // After any error, the reader sees only the end of the stream.
   gunzip.on("error", () => undefined);
   source.once("close", () => {
     if (!source.readableEnded) gunzip.destroy();
@@ -110,7 +107,7 @@ export const TOO_SLOW =
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
-/** If git stops reading, the connection must stay open for the response. */
+/** When git stops reading, the connection must stay open for the response. */
 export function feed(body: TransferBody, stdin: Writable): void {
   const { stream } = body;
   stream.once("close", () => {
@@ -127,7 +124,7 @@ export function feed(body: TransferBody, stdin: Writable): void {
   else stream.pipe(stdin);
 }
 
-/** The author of an open pull request may push to the pull request's ref. */
+/** A pull request's author may push to its ref without the right to write. */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
   if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
   try {

@@ -13,7 +13,7 @@ export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
 export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
 export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
 
-/** All other refs are hidden, including refs that a later version may store (S137). */
+/** Hides all other refs, even those that a later version may store (S137). */
 const visibleRefs = [
   "transfer.hideRefs=refs",
   "transfer.hideRefs=!refs/heads",
@@ -21,10 +21,9 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** Other requests need memory and cores too. */
 const memoryConfig = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
-/** All filters but these walk every path, and a few objects can unfold to any number of paths (S137). */
+/** Any other filter walks every path, and a few objects can unfold to any number of paths (S137). */
 const filters = [
   "uploadpack.allowFilter=true",
   "uploadpackfilter.allow=false",
@@ -32,7 +31,7 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** The memory of the machine, or the limit of this process's container. */
+/** Of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 export const fetchLimits = {
@@ -46,7 +45,7 @@ export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...memoryConfig,
   ...filters,
-  // Partial clones need this, and protocol version 2 always allows it.
+  // Partial clones need this. Protocol version 2 always allows it.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 
@@ -59,9 +58,9 @@ export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes
   "receive.denyDeleteCurrent=ignore",
   "receive.fsckObjects=true",
   `receive.maxInputSize=${maxBytes}`,
-  // Memory must not depend on the size of pushed files.
+  // The memory must not depend on the size of pushed files.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
-  // The event of a push survives a power failure, so the pushed data must survive too.
+  // A push's event survives a power failure, so the pushed data must survive too.
   "core.fsync=objects,derived-metadata,reference",
   "core.fsyncMethod=batch",
 ];

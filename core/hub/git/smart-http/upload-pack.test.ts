@@ -18,7 +18,6 @@ import { FetchMemory, uploadPack } from "./upload-pack.ts";
 
 const MIB = 1024 * 1024;
 const OBJECTS = 15_000;
-/** Each fetch in these tests takes more than 5 MiB of memory. */
 const MAX_BYTES = 32 * MIB;
 const FETCHES_MAX = 12;
 
@@ -30,7 +29,6 @@ beforeAll(async () => {
   const ada = await signedInPerson();
   repo = await someRepo(ada);
   const many = Array.from({ length: OBJECTS }, (_, at) => [`files/${at % 100}/${at}.txt`, `${at}`] as const);
-  // More than git can send while nobody reads.
   head = await commitTo(repo, ada, { ...Object.fromEntries(many), "noise.bin": randomBytes(32 * MIB) });
 });
 afterAll(() => server.close());
@@ -64,7 +62,7 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   return held;
 }
 
-test("however a stream is split into pieces, it is known whether a side-band packet may follow", () => {
+test("the position between packets is known for pieces of any size", () => {
   const lines = [pktLine("acknowledgments\n"), pktLine("NAK\n"), Buffer.from("0001"), pktLine("packfile\n")];
   const stream = Buffer.concat([...lines, bandPackets(2, Buffer.from("Counting")), bandPackets(1, randomBytes(70_000))]);
   const after = (bytes: Buffer, ...cuts: number[]) => {
@@ -78,12 +76,12 @@ test("however a stream is split into pieces, it is known whether a side-band pac
   expect(after(Buffer.concat([pktLine("NAK\n"), Buffer.from("PACK and more")]))).toBe(false);
 });
 
-test("S137 a client that waits for the pack of an ended fetch is told to try again", async () => {
+test("S137 a client that waits for the pack of an ended fetch gets the advice to try again", async () => {
   const ada = await signedInPerson();
   const own = await someRepo(ada);
   const first = await commitTo(own, ada, { "a.txt": "a" });
   const want = await commitTo(own, ada, { "a.txt": "b" });
-  // Git waits for the first commit for as long as nobody writes to this pipe.
+  // Git waits for the first commit until somebody writes to this pipe.
   const object = join(await openRepository(own), "objects", first.slice(0, 2), first.slice(2));
   await rm(object);
   execFileSync("mkfifo", [object]);
@@ -121,7 +119,7 @@ describe("S137 a long clone", () => {
     const res = await clone(stranger, () => (++turns > 10 ? HOUR : 0));
     let bytes = 0;
     res.on("error", () => undefined).on("data", (chunk: Buffer) => (bytes += chunk.length));
-    // Ten pieces of at most 64 KiB follow the beginning, and the eleventh waits.
+    // Ten pieces of at most 64 KiB follow the first, and the next one waits.
     await expect.poll(() => turns, { timeout: 10_000 }).toBe(11);
     await expect.poll(() => bytes).toBeGreaterThan(128 * 1024);
     expect(bytes).toBeLessThan(2 * MIB);
@@ -143,7 +141,7 @@ describe("S137 a long clone", () => {
   });
 });
 
-describe("S137 while all fetches together hold too much memory, those are ended that come from", () => {
+describe("S137 fetches above the memory limit are ended if they come from", () => {
   const grace = { key: "account grace", isAnonymous: false };
 
   test.each([

@@ -22,7 +22,6 @@ import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
   "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
-/** Only for larger clones, git's priority is lowered at once. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 const ERROR_READ_MAX_MS = 10_000;
 
@@ -40,9 +39,9 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
       {
         ...fetchLimits,
         niceness: isAnonymous ? "idle" : 19,
-        // Without lower priority, many large clones that begin together would delay everybody else's small ones.
+        // Low, because many large clones that begin together would delay everybody's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Searching for deltas is expensive, so anonymous callers get only existing deltas.
+        // Anonymous callers get only existing deltas, because searching for deltas is expensive.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -60,7 +59,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
         });
-        // After the exit, another process may get this PID.
+        // Another process may get this PID after the exit.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
@@ -80,8 +79,8 @@ const CHECK_OFTEN_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * A small repository can make git use a gigabyte, so all fetches share a limit (S137). Beyond the limit, the largest fetch of the
- * caller with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
+ * All fetches share a memory limit, because a small repository can make git use a gigabyte (S137). Above the limit, the largest
+ * fetch of the caller with the most memory ends. Fetches of accounts end only while anonymous callers hold less than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -92,7 +91,10 @@ export class FetchMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Calls `end` with the bytes that the fetch held, once it is no longer counted. Returns a function that stops counting. */
+  /**
+   * Calls `end` with the memory that the fetch held.
+   * @returns a function that stops watching
+   */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);
@@ -101,7 +103,7 @@ export class FetchMemory {
   }
 
   #checkIn(ms: number): NodeJS.Timeout {
-    // The timer is outside of any request's context, because it checks the fetches of all requests.
+    // Outside of any request's context, because the timer checks the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#check(), ms).unref());
   }
 
@@ -111,7 +113,7 @@ export class FetchMemory {
     while (total(this.#fetches) > this.#maxBytes) {
       const fetch = this.#chooseToEnd();
       this.#forget(fetch);
-      // After SIGTERM, git at a low priority would hold its memory for a while.
+      // With SIGTERM, git at a low priority would hold its memory for a while.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -138,7 +140,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Mapped packs do not count, because the kernel can reclaim them. On systems without /proc, the result is 0. */
+/** Without mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
@@ -148,9 +150,7 @@ function memoryOf(pid: number): number {
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {
-    // The process has ended.
-  }
+  } catch {}
 }
 
 const fetchMemory = new FetchMemory();

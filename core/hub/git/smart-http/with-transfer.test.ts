@@ -35,7 +35,7 @@ const STARVED = `
   setTimeout(() => process.exit(code === "unavailable" ? 0 : 3), 50);
 `;
 
-test("S137 a failure to start git, because too many files are open, is an error and ends no process", async () => {
+test("S137 a failure to start git ends no process", async () => {
   const module = new URL("../run-git.ts", import.meta.url).href;
   const command = 'ulimit -n 128; exec "$0" --input-type=module -e "$1" "$2"';
   const child = spawn("sh", ["-c", command, process.execPath, STARVED, module], { stdio: ["ignore", "ignore", "pipe"] });
@@ -48,7 +48,7 @@ test("S137 a failure to start git, because too many files are open, is an error 
   expect(status).toBe(0);
 });
 
-test("S137 a push that fails while its hook waits for an answer releases its slot and leaves nothing behind", async () => {
+test("S137 a push that fails while its hook waits releases its slot", async () => {
   const path = await mkdtemp(join(tmpdir(), "push-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const tree = (await runGit(path, ["mktree"], { input: "" })).toString().trim();
@@ -80,10 +80,9 @@ test("S137 a push that fails while its hook waits for an answer releases its slo
   expect((await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
 });
 
-test("S137 processes that git leaves running keep no slot once git has ended", async () => {
+test("S137 processes that git leaves running hold no slot after git has ended", async () => {
   const path = await mkdtemp(join(tmpdir(), "left-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
-  // A process that outlives git and keeps git's files open.
   const left = ["-c", "alias.leave=!sleep 60 & echo $!", "leave"];
   let pid = 0;
   await withTransfer(
@@ -102,7 +101,7 @@ test("S137 processes that git leaves running keep no slot once git has ended", a
   expect(pushes.counts.taken).toBe(0);
 });
 
-test("S137 git that computes for long and sends nothing yields its slot when another party waits", async () => {
+test("S137 git that computes without sending yields its slot to a waiting party", async () => {
   const path = await openRepository(await unfoldingRepo(await signedInPerson()));
   const blob = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "/9\n" })).toString().trim();
   const server = createServer((_, res) => {

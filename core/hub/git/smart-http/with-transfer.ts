@@ -18,13 +18,13 @@ export type Transfer = {
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** The time is long, because a client first reads what is buffered on the way. */
+/** Long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** The time is long, because git computes for a minute before the first bytes of a large clone. */
+/** Long, because git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/** Waits until git has ended. `limits` override the usual limits, for tests. */
+/** Waits until git has ended. Tests override the limits with `limits`. */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
@@ -63,7 +63,7 @@ export async function withTransfer(
     };
     if (res.closed) gone();
     else res.once("close", gone);
-    // A client that reads a clone byte by byte must not hold git and the slot for hours.
+    // Otherwise a client that reads byte by byte would hold git and the slot for hours.
     const stopWatching = watchPace({
       bytes: () => res.socket?.bytesWritten ?? 0,
       isWaiting: () => res.writableNeedDrain,
@@ -71,10 +71,10 @@ export async function withTransfer(
       mustYield: release.mustYield,
       onTooSlow: () => res.destroy(),
     });
-    // Git must not hold the slot while it only computes and others wait.
+    // Git that only computes must not hold the slot while others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
-      // Git cannot write while its output is paused for the client.
+      // Git's output is paused for the client, so git cannot write.
       isWaiting: () => !child.stdout.isPaused(),
       graceMs: Number.POSITIVE_INFINITY,
       contendedGraceMs: computeGraceMs,
@@ -99,11 +99,10 @@ export async function withTransfer(
 
 function end(child: GitProcess): void {
   closeInputs(child);
-  // The stream does not close before its output is read.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself and deletes the received objects, which SIGKILL would leave behind.
+  // A push ends by itself and deletes its objects. SIGKILL would leave them behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));
@@ -111,13 +110,13 @@ function end(child: GitProcess): void {
 
 const channelOf = ({ stdio }: GitProcess) => (stdio as unknown as (Duplex | undefined)[])[3];
 
-/** A waiting hook outlives git until this end of the channel is closed. */
+/** A waiting hook outlives git while this end of the channel is open. */
 function closeInputs(child: GitProcess): void {
   child.stdin.destroy();
   channelOf(child)?.destroy();
 }
 
-/** Git may leave processes behind that keep the streams open, and Node waits for the streams. */
+/** Processes that git leaves behind keep its streams open, and Node would wait for these. */
 function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);
   const bytesRead = () => (child.stdout as Socket).bytesRead;

@@ -31,7 +31,7 @@ async function lastChange(repo: Repo) {
 }
 
 describe("branches", () => {
-  test("are created at any revision, moved only on request, and deleted; each is one event", async () => {
+  test("are created at any revision, moved on request and deleted, each with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -61,7 +61,7 @@ describe("branches", () => {
     await fsck(repo);
   });
 
-  test("created in a repository without commits begin with a first commit, which the default branch also gets", async () => {
+  test("begin with a first commit in a repository without commits", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await createBranch(ada.actor, nameOf(repo), { branch: "dev" });
@@ -70,7 +70,7 @@ describe("branches", () => {
     await fsck(repo);
   });
 
-  test("S137 with an invalid name or revision are refused, and of ten simultaneous requests one succeeds", async () => {
+  test("S137 with an invalid name or revision are refused", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -94,7 +94,7 @@ describe("branches", () => {
   });
 });
 
-test("S137 new names have at most 16 components; older branches and tags with more can be moved and deleted", async () => {
+test("S137 the name of a new branch or tag has at most 16 components", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -135,7 +135,7 @@ test("tags are plain, or annotated with their author", async () => {
   await fsck(repo);
 });
 
-test("a name that looks like output of `git describe` is a name, not the commit at its end", async () => {
+test("a name that looks like output of `git describe` is only a name", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -161,7 +161,7 @@ test("a super-squash leaves the files and one commit", async () => {
   await fsck(repo);
 });
 
-test("a super-squash cannot exceed the owner's quota, but can still free the storage of a history", async () => {
+test("a super-squash that exceeds the owner's quota is refused, unless it frees storage", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -175,7 +175,7 @@ test("a super-squash cannot exceed the owner's quota, but can still free the sto
   await squash("All of it");
 });
 
-test("messages that are written at the same time do not exceed the owner's quota together", async () => {
+test("messages that are written at the same time share the owner's quota", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -192,7 +192,7 @@ test("messages that are written at the same time do not exceed the owner's quota
   await createTag(ada.actor, nameOf(repo), { tag: "v2", message });
 });
 
-test("S114 S135 nothing changes if the token ended or the branch became protected in the meantime", async () => {
+test("S114 S135 nothing changes if the token ended or the branch became protected meanwhile", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -226,7 +226,7 @@ test("S114 S135 nothing changes if the token ended or the branch became protecte
   );
 });
 
-test("S135 S137 nothing is changed without permission, or in a read-only repository", async () => {
+test("S135 S137 nothing changes without permission or in a read-only repository", async () => {
   const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
   const organization = await organizationOf(ada, [[bea, "read"]]);
   const repo = await someRepo(ada, { owner: organization.name });
@@ -258,7 +258,7 @@ test("S135 S137 nothing is changed without permission, or in a read-only reposit
   expect(await at(repo, "refs/tags/t")).toBe(sha);
 });
 
-test("S137 a repository with as many refs as it may have gets no more branches and tags until some are deleted", async () => {
+test("S137 a repository with the maximum number of refs gets no more branches and tags", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -272,8 +272,8 @@ test("S137 a repository with as many refs as it may have gets no more branches a
   await expect(createBranch(ada.actor, name, { branch: "side" })).resolves.toMatchObject({ sha });
 });
 
-describe("S137 events of changes of refs, which no quota counts:", () => {
-  test("each account has a daily limit, above which nothing changes", async () => {
+describe("S137 events of changes of refs", () => {
+  test("have a daily limit for each account, above which nothing changes", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const name = nameOf(repo);
@@ -290,7 +290,7 @@ describe("S137 events of changes of refs, which no quota counts:", () => {
     expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("a change that the limit refuses leaves no objects", async () => {
+  test("above the limit leave no objects", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -306,7 +306,7 @@ describe("S137 events of changes of refs, which no quota counts:", () => {
     expect((await countObjects(await openRepository(repo))).loose).toBe(loose);
   });
 
-  test("apps and CI jobs do not use up the limit of the person who trusted them", async () => {
+  test("of apps and CI jobs do not count against the limit of the user who trusted them", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const name = nameOf(repo);
@@ -320,7 +320,7 @@ describe("S137 events of changes of refs, which no quota counts:", () => {
     await expect(createBranch(job, name, { branch: "two" })).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("an event repeats at most a few kilobytes of tags", async () => {
+  test("repeat only a few kilobytes of tags", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const tags = Array.from({ length: 100 }, (_, at) => `${at} ${"海".repeat(90)}`);

@@ -17,14 +17,12 @@ import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 type NewBranch = {
   branch: string;
-  /** By default, this is the default branch. */
   startingPoint?: string | undefined;
   isEmpty?: boolean | undefined;
-  /** Without `startingPoint` and `isEmpty`, an existing branch does not change. */
   isOverwriting?: boolean | undefined;
 };
 
-/** In a repository without commits, the default branch and the new branch share an empty first commit. */
+/** Without commits, the default branch and the new branch get the same empty first commit. */
 export async function createBranch(
   actor: Actor,
   name: RepoName,
@@ -64,7 +62,6 @@ export async function createBranch(
   });
 }
 
-/** @param hold reserves storage for what `work` writes, until that is counted */
 async function inQuarantine<T>(path: string, work: (quarantine: Quarantine) => Promise<T>, hold?: Hold): Promise<T> {
   try {
     const quarantine = await openQuarantine(path);
@@ -93,7 +90,7 @@ export async function deleteBranch(
   ask(actor, repo);
   const ref = `refs/heads/${branch}`;
   const oldSha = await resolveRef(path, ref);
-  // Scripts match this text and the ones above, so they must not change.
+  // Scripts match this text and the texts above, so none may change.
   if (!oldSha)
     throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
   return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;
@@ -101,7 +98,6 @@ export async function deleteBranch(
 
 type NewTag = {
   tag: string;
-  /** By default, this is the default branch. */
   revision?: string | undefined;
   message?: string | undefined;
 };
@@ -142,7 +138,7 @@ export async function deleteTag(
   return (await moveRefs({ repo, path, actorNow }, [{ ref, oldSha, newSha: null }])).repo;
 }
 
-/** On the protected default branch, this requires the permission to remove the protection. */
+/** On a protected default branch, requires the permission to remove the protection. */
 export async function superSquash(
   actor: Actor,
   name: RepoName,
@@ -166,7 +162,7 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // A squash can free storage, so one with the usual message is allowed even if no storage is left.
+    // Squashing can free storage, so it is allowed without free storage if the message is the usual one.
     const isFree = !message?.trim() && (await hasHistory(path, oldSha));
     const signature = await signatureOf(actor);
     const hold = isFree ? undefined : await holdStorage(repo.owner, Buffer.byteLength(text), "this commit's message");

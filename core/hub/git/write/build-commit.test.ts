@@ -32,7 +32,7 @@ async function build(changesOf: (blob: string) => Change[], more: Partial<Commit
   }
 }
 
-test("S137 a large commit is sent to git in portions", async () => {
+test("S137 git gets a large commit in portions", async () => {
   const path = (index: number) => `${index % 50}/${index}/a/b/c`;
   const { files, most } = await build((blob) =>
     Array.from({ length: 5_000 }, (_, at) => ({ kind: "put", path: path(at), blob })),

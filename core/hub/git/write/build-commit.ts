@@ -29,11 +29,11 @@ export type BuiltCommit = {
 
 type Entry = { mode: string; type: string; oid: string };
 
-/** A large commit must not fill memory with questions, or block the event loop (S137). */
+/** S137: the questions of a large commit must not fill memory or block the event loop. */
 const STEPS_AT_ONCE = 500;
 const QUESTIONS_AT_ONCE = 1_000;
 
-/** Git works while answers arrive, so that many files need few round trips. The branch `name` differs for each commit. */
+/** Git works while answers arrive, so many files need few round trips. Each commit has its own branch `name`. */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
   git.send(
@@ -65,7 +65,7 @@ async function perform(
   let checks: Promise<void>[] = [];
   const check = (path: string, verify: (entry: Entry | undefined) => void) => {
     const checked = git.ask(`ls ${quote(path)}`).then((line) => verify(parseEntry(line)));
-    // A later step may fail before anybody awaits this check.
+    // Nobody may await this check if a later step fails.
     checked.catch(() => undefined);
     checks.push(checked);
   };
@@ -88,7 +88,6 @@ async function perform(
   }
 }
 
-/** An executable file stays executable when its content is replaced. */
 async function sourceOf(git: Import, change: Change, parent: string | null): Promise<Entry | undefined> {
   if (change.kind === "delete") return undefined;
   if (change.kind === "put") {
@@ -126,13 +125,12 @@ function missing(path: string): ServiceError {
   return new ServiceError("not_found", `${shownPath(path)} does not exist.`, wireCode && { wireCode });
 }
 
-/** A line is `100644 blob <id>\t<path>` or `missing <path>`. */
+/** `100644 blob <id>\t<path>` or `missing <path>`. */
 function parseEntry(line: string): Entry | undefined {
   const [, mode, type, oid] = /^(\d{6}) (\w+) ([0-9a-f]{40})\t/.exec(line) ?? [];
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-/** Paths contain no control characters, so only quotes and backslashes are escaped. */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
 
 const SUMMARY_MAX_CHARACTERS = 1_000;
@@ -162,10 +160,10 @@ export function tagMessage(message: string): string {
   return trimmed === "" ? "" : `${trimmed}\n`;
 }
 
-/** The format is git's: `Name <address> seconds zone`. */
+/** In git's format: `Name <address> seconds zone`. */
 export type Signature = string;
 
-/** A user's own email address is private, so the signature has an address that receives no messages. */
+/** Users' own email addresses are private, so the address receives no messages. */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);
   const id = actorId(actor);
@@ -174,7 +172,6 @@ export async function signatureOf(actor: Actor): Promise<Signature> {
   return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
 }
 
-/** The address of a job belongs to no account. */
 async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
   const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
   const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");
@@ -188,7 +185,7 @@ function noReplyAddress({ id, username }: { id: string; username: string }): str
 const noReplyHost = (): string => `users.noreply.${new URL(env().ORIGIN).hostname}`;
 
 function sign(name: string, address: string): Signature {
-  // Git removes some of these characters itself. The others would end the line or begin the address.
+  // Git removes some of these characters itself. Others would end the line or begin the address.
   const plain = name
     .replace(/[\p{Cc}<>]/gu, " ")
     .replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "")

@@ -34,7 +34,7 @@ const change = (
   ...more,
 });
 
-test("others' changes of other files stay, and their changes of this file are reported, not overwritten", async () => {
+test("another user's changes of other files stay, and those of this file are reported", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const made = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "1", "b.txt": "1" }, { areNew: true }));
@@ -57,7 +57,7 @@ test("others' changes of other files stay, and their changes of this file are re
   await fsck(repo);
 });
 
-describe("S137 who changed a file meanwhile", () => {
+describe("S137 the author of a file's latest change", () => {
   async function overtaken() {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -66,13 +66,12 @@ describe("S137 who changed a file meanwhile", () => {
     return { repo, head, ask: () => changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "3" }, { seen })) };
   }
 
-  test("is looked up in the slots of walks, by a git with limits", async () => {
+  test("is looked up in a slot for walks, by git with limits", async () => {
     const { repo, ask } = await overtaken();
     const logs: ChildProcess[] = [];
     const stopWatching = watchProcesses((child) => {
       child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
     });
-    // All slots that one account may have in one repository.
     const slots = await takeAll(repo);
     const asked = ask();
     await expect.poll(() => walks.counts.waiting).toBe(1);
@@ -83,7 +82,7 @@ describe("S137 who changed a file meanwhile", () => {
     expect(logs.map(({ spawnfile }) => spawnfile)).toEqual([expect.stringMatching(/\/limited-git$/)]);
   });
 
-  test("is left out if there is no time to find it", async () => {
+  test("is missing if git does not find it in time", async () => {
     const { repo, head, ask } = await overtaken();
     const slots = await takeAll(repo);
     vi.useFakeTimers({ toFake: ["setTimeout"] });
@@ -106,7 +105,7 @@ describe("S137 who changed a file meanwhile", () => {
   }
 });
 
-test("a new file replaces nothing, and of ten simultaneous ones with the same name one is created", async () => {
+test("a new file replaces nothing, and one of ten simultaneous ones is created", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const asked = Array.from({ length: 10 }, (_, index) =>
@@ -118,7 +117,7 @@ test("a new file replaces nothing, and of ten simultaneous ones with the same na
   expect(await eventsOf(repo)).toHaveLength(2);
 });
 
-test("files that .gitattributes assign to Git LFS go there, or into the author's uploads for a pull request", async () => {
+test("files that .gitattributes assigns to Git LFS are stored there", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await changeFiles(ada.actor, nameOf(repo), change({ "m.safetensors": "weights", "a.txt": "a" }));

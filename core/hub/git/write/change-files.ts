@@ -19,14 +19,13 @@ import { planUpload } from "./plan-upload.ts";
 
 export type FileChange = {
   path: string;
-  /** Null if the file is to be deleted. */
   content: Uint8Array | null;
   isNew?: boolean;
 };
 
 export type FileChanges = {
   branch: string;
-  /** The commit that the user saw. Null if there was none. */
+  /** The commit that the user saw. Null if the branch had none. */
   seen: string | null;
   files: readonly FileChange[];
   summary: string;
@@ -37,7 +36,7 @@ export type FileChanges = {
 export type NewerVersion = {
   path: string;
   head: string;
-  /** The commit that last changed the file, or the head if git did not find that commit in time. */
+  /** The commit that last changed the file, or the head if git did not find it in time. */
   commit: string;
   authorName?: string;
   title?: string;
@@ -48,7 +47,7 @@ type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: 
 
 const ATTEMPTS_MAX = 5;
 
-/** Keeps others' changes of other files. Others' changes of these files are reported, not overwritten. */
+/** Keeps others' changes of other files, and reports their changes of these files. */
 export async function changeFiles(actor: Actor, name: RepoName, input: FileChanges): Promise<FilesChanged> {
   const { branch, seen, isPullRequest = false } = input;
   const repo = await findRepo(actor, name);
@@ -67,7 +66,6 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       const commit = { revision: branch, summary, description, isPullRequest, operations, parentCommit: head };
       return { outcome: "committed", committed: await createCommit(actor, name, commit) };
     } catch (error) {
-      // The branch moved between the check and the commit, so the check is made again.
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }
@@ -95,7 +93,7 @@ async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | 
   return entry && entry !== "root" ? entry.oid : undefined;
 }
 
-/** In a long history, git may not find the commit in time (S137). */
+/** Git may not find the commit of a long history in time (S137). */
 async function latestChange(directory: string, head: string, path: string) {
   const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
   try {
@@ -118,7 +116,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** Content that belongs in Git LFS is uploaded before the commit. */
+/** Uploads content that belongs in Git LFS before the commit. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);

@@ -49,7 +49,6 @@ export async function resolveCommitTarget(
   const branch = revision.replace(/^refs\/heads\//, "");
   if (!isRefName(branch)) throw notFound("Revision");
   const ref = `refs/heads/${branch}`;
-  // Only the default branch may get its first commit in this way. Other branches must be created first.
   if (branch !== repo.defaultBranch && !(await resolveRef(path, ref))) throw notFound("Revision");
   return ref;
 }

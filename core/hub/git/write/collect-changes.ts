@@ -22,13 +22,13 @@ type LfsFile = Operation & { type: "lfsFile" };
 
 const OPERATIONS_PER_TURN = 128;
 const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
-// Git ignores longer lines, and its fsck reports them as errors.
+// Git ignores longer lines, and its fsck reports them.
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Holds only one content in memory at a time.
+ * Holds one content in memory at a time.
  * @param options.repoId undefined if the author may not use the repository's large files
- * @param options.storeId for a commit of a pull request: the store with the large files that its author proposes (decision 038)
+ * @param options.storeId the store with the proposed large files of a pull request's author (decision 038)
  * @param options.countContent throws if there is too much content
  */
 export async function collectChanges(
@@ -52,7 +52,7 @@ export async function collectChanges(
   const folders = new Folders();
   let pathBytes = 0;
   for await (const operation of operations) {
-    // Without a pause, a list that is already in memory would block the event loop until its end (S137).
+    // Without a pause, a list in memory would block the event loop to its end (S137).
     if (collected.changes.length % OPERATIONS_PER_TURN === 0) await setImmediate();
     const source = operation.type === "copyFile" ? String(operation.from.path) : "";
     pathBytes += Buffer.byteLength(String(operation.path)) + Buffer.byteLength(source);
@@ -68,7 +68,7 @@ export async function collectChanges(
     if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
-  // A pointer to an object outside these stores would name a file that nobody can fetch, or that another user uploaded.
+  // A pointer to an object outside of these stores would name a file that nobody can fetch, or that another user uploaded.
   const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
   const holders = [repoId, storeId].filter((id) => id !== undefined);
   const objects = await findLfsObjects(holders, oids);
@@ -82,7 +82,7 @@ export async function collectChanges(
   return collected;
 }
 
-/** Refuses files that a commit would refuse, before the new repository is created. */
+/** Before a repository is created, refuses files that a commit would refuse. */
 export async function checkFirstFiles(files: readonly { path: string; content: Uint8Array }[]): Promise<void> {
   const paths = new Set(files.map(({ path }) => path));
   const folders = new Folders();
@@ -130,7 +130,6 @@ async function collect(
 
 const isAttributes = (path: string): boolean => isDotGit(path.split("/").at(-1) ?? "", "attributes");
 
-/** @returns the size of the content */
 function requireSmall(path: string, content: Content): number {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   if (size <= fileMaxBytes()) return size;
@@ -152,7 +151,7 @@ async function parseAttributes(path: string, content: Content): Promise<Uint8Arr
   return bytes;
 }
 
-/** Looks for the last line feed in as many bytes as a line may have: splitting a file of empty lines would block the process (S137). */
+/** Searches back from the longest possible end of each line: splitting a file of empty lines would block the process (S137). */
 function hasLongLine(bytes: Uint8Array): boolean {
   for (let at = 0; bytes.length - at >= ATTRIBUTES_LINE_MAX_BYTES; ) {
     const end = bytes.lastIndexOf(0x0a, at + ATTRIBUTES_LINE_MAX_BYTES - 1);
@@ -180,18 +179,17 @@ function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string
 /** See docs/specification/repositories-and-git.md#commits-over-the-api. */
 export type Operation =
   | { type: "file"; path: string; content: Content }
-  /** A file in Git LFS. `oid` is the SHA-256 of its content. */
+  /** In Git LFS. `oid` is the SHA-256 of its content. */
   | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }
   | { type: "deletedEntry"; path: string }
-  /** By default, `revision` is the branch itself. */
   | { type: "copyFile"; path: string; from: { path: string; revision?: string } };
 
-/** The most that one commit may contain (S138). */
+/** The limits of one commit (S138). */
 export const OPERATIONS_MAX = 25_000;
 const PATHS_MAX_BYTES = 8 * 1024 * 1024;
 const FILE_MAX_MB = 10;
 
-/** The result is in bytes. A larger file belongs in Git LFS. */
+/** In bytes. A larger file belongs in Git LFS. */
 export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

@@ -46,7 +46,7 @@ async function leftInQuarantine(repo: Repo): Promise<string[]> {
 }
 
 describe("createCommit", () => {
-  test("adds, replaces, deletes and copies in one commit that is one event", async () => {
+  test("adds, replaces, deletes and copies in one commit and one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const first = await commit(ada, repo, [file("README.md", "# Tides\n"), file("a b/ü.txt"), file("old/x"), file("old/y/z")]);
@@ -79,7 +79,7 @@ describe("createCommit", () => {
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
 
-  test("returns the current commit, without an event, if nothing changes", async () => {
+  test("returns the current commit if nothing changes", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt", "a")]);
@@ -102,7 +102,7 @@ describe("createCommit", () => {
     expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
   });
 
-  test("a commit of 2,000 files is complete, and so is one that deletes them", async () => {
+  test("creates and deletes 2,000 files in one commit", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const operations = Array.from({ length: 2_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));
@@ -115,7 +115,7 @@ describe("createCommit", () => {
     expect(await filesOf(repo)).toEqual(["left.txt"]);
   });
 
-  test("a file is streamed; a stream that is too short or too long leaves nothing", async () => {
+  test("streams a file, and writes nothing if the stream has another length", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const chunk = Buffer.alloc(64 * 1024, "x");
@@ -141,7 +141,7 @@ describe("createCommit", () => {
   });
 });
 
-test("a quarantine left by a killed process is deleted with the next commit of another day", async () => {
+test("the next day's commit deletes the quarantine of a killed process", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commit(ada, repo, [file("a.txt")]);
@@ -153,7 +153,7 @@ test("a quarantine left by a killed process is deleted with the next commit of a
   expect(await leftInQuarantine(repo)).toEqual(["new"]);
 });
 
-test("S122 a commit whose recording deadlocks with others' changes of the repository succeeds", async () => {
+test("S122 a commit whose recording deadlocks is recorded", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const { sha } = await deadlock(
@@ -175,7 +175,7 @@ test("a repository that is deleted while a commit arrives is not found", async (
   expect(await db().event.count({ where: { repoId: repo.id, scope: "repo.content" } })).toBe(0);
 });
 
-test("a repository that becomes read-only, or whose committer loses the right, during a commit stays unchanged", async () => {
+test("a commit changes nothing if the repository becomes read-only meanwhile", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const organization = await organizationOf(ada, [[bea, "write"]]);
   const repo = await someRepo(ada, { owner: organization.name });
@@ -197,8 +197,8 @@ test("a repository that becomes read-only, or whose committer loses the right, d
   expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBeNull();
 });
 
-describe("concurrent commits:", () => {
-  test("of 20 commits on the same parent exactly one is created, with one event", async () => {
+describe("concurrent commits", () => {
+  test("with the same required parent yield one commit", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -212,7 +212,7 @@ describe("concurrent commits:", () => {
     await fsck(repo);
   });
 
-  test("20 commits that require no parent are all created, one on top of another", async () => {
+  test("without a required parent are all created, one on top of another", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const asked = Array.from({ length: 20 }, (_, index) => commit(ada, repo, [file(`${index}.txt`)]));
@@ -224,7 +224,7 @@ describe("concurrent commits:", () => {
     await fsck(repo);
   });
 
-  test("a commit is repeated if somebody else moves the branch in the meantime", async () => {
+  test("are repeated when the branch moves meanwhile", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -249,7 +249,7 @@ describe("concurrent commits:", () => {
   });
 });
 
-describe("a commit is refused, and changes nothing,", () => {
+describe("a commit is refused", () => {
   const bad: [string, Operation[], string][] = [
     ["a way out", [file("../x")], "invalid_request"],
     ["a way out within", [file("a/../../x")], "invalid_request"],
@@ -345,8 +345,8 @@ test("a path in decomposed letters (NFD) names the same file as in composed ones
   expect(await filesOf(repo)).toEqual(["é.txt".normalize("NFC")]);
 });
 
-describe("S135 who may commit:", () => {
-  test("members who may write, not those who may only read, and nobody if the repository is read-only", async () => {
+describe("S135 the right to commit", () => {
+  test("belongs to members who may write, unless the repository is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "write"],
@@ -366,7 +366,7 @@ describe("S135 who may commit:", () => {
     });
   });
 
-  test("users commit only to branches, and to their own open pull requests", async () => {
+  test("covers branches, and the user's own open pull requests", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -386,7 +386,7 @@ describe("S135 who may commit:", () => {
     await fsck(repo);
   });
 
-  test("nobody copies files that they may not read: a copy to README.md would show their content to everybody", async () => {
+  test("includes no copies of files that the user may not read", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     await commit(ada, repo, [file("secret.txt")]);
@@ -410,7 +410,7 @@ describe("S135 who may commit:", () => {
   });
 });
 
-test("attributes may have many lines, each of up to 2,047 bytes", async () => {
+test("attributes may have many lines of up to 2,047 bytes", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const line = "a".repeat(2_047);
@@ -419,7 +419,7 @@ test("attributes may have many lines, each of up to 2,047 bytes", async () => {
   expect(await git(repo, "show", "main:.gitattributes")).toBe(content);
 });
 
-test("files of Git LFS are stored as pointers, and the commit adds the lines that .gitattributes lacks for them", async () => {
+test("a commit stores files of Git LFS as pointers, and adds the missing lines to .gitattributes", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const oid = createHash("sha256").update("content").digest("hex");
@@ -450,7 +450,7 @@ test("files of Git LFS are stored as pointers, and the commit adds the lines tha
 });
 
 describe("S137 commits without new content", () => {
-  test("exceed the quota by at most 256 MiB in a day", async () => {
+  test("exceed the quota by at most 256 MiB a day", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commit(ada, repo, [file("a"), file("b"), file("c")]);
@@ -469,7 +469,7 @@ describe("S137 commits without new content", () => {
     await remove("b");
   });
 
-  test("leave nothing if a pull request with them is refused", async () => {
+  test("leave nothing if their pull request is refused", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commit(ada, repo, [file("a")]);
@@ -483,7 +483,7 @@ describe("S137 commits without new content", () => {
   });
 });
 
-test("S137 contents of a proposal are refused while they arrive, once they exceed what its author may store", async () => {
+test("S137 a proposal is refused while it arrives, once its contents exceed the author's share", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await commit(ada, repo, [file("a")]);

@@ -31,8 +31,8 @@ export type NewCommit = {
   summary: string;
   description?: string | undefined;
   /**
-   * A SHA or its first digits, which must name the branch's latest commit. Null requires an empty branch. With `isPullRequest`,
-   * this is the commit at which the pull request starts.
+   * The branch's latest commit, or the first digits of its SHA. Null for an empty branch. With `isPullRequest`, the commit at
+   * which the pull request starts.
    */
   parentCommit?: string | null | undefined;
   isPullRequest?: boolean;
@@ -41,16 +41,15 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** If nothing was different, this is the branch's current commit. */
   sha: string;
   ref: string;
   isNew: boolean;
   pullRequest?: number;
 };
 
-/** Commits to one branch wait for each other in this process, so only pushes, merges and other processes can overtake one. */
+/** In this process, commits to one branch wait for each other. Only pushes, merges and other processes can overtake one. */
 const ATTEMPTS_MAX = 10;
-/** The branch moves at the very end, so either the whole commit exists or nothing. */
+/** Either the whole commit is created or nothing, because the branch moves at the very end. */
 export async function createCommit(
   actor: Actor,
   name: RepoName,
@@ -62,7 +61,7 @@ export async function createCommit(
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
-  // A commit holds a slot while its contents arrive, and yields the slot if they come slowly (S137).
+  // Holds a slot while contents arrive, and yields it if they arrive slowly (S137).
   const slot = await pushes.take({ within: path });
   const request = requestContext.getStore();
   if (request) request.mustYield = slot.mustYield;
@@ -118,7 +117,7 @@ type Draft = {
   imports: Imports;
 };
 
-/** If another commit was faster, this one is built again, unless a certain parent was required. */
+/** Builds the commit again if another one was faster, unless the caller requires a certain parent. */
 async function addToBranch(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
   const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
   const num = numOfPullRequestRef(ref);
@@ -127,7 +126,7 @@ async function addToBranch(draft: Draft, revision: string, isPullRequest: boolea
     requireParent(parent, parentCommit);
     const built = await build(draft, parent);
     if (!built.isDifferent) return { repo, sha: parent as string, ref, isNew: false };
-    // During the upload, the actor's rights, the token and the repository may have changed.
+    // Rights, token and repository may have changed during the upload.
     const [actor, current] = [await actorNow(), await readRepo(repo.id)];
     if (!current) throw notFound("Repository");
     await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
@@ -164,7 +163,6 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!current) throw notFound("Repository");
   await requireCopyable(actor, current, collected);
   const hold = await holdCommit(actor, repo, collected, quarantine.path);
-  // The collected changes refer to large files that the repository had at this `lfsRemovedAt`.
   const opened = await openPullRequest(
     actor,
     { ...current, lfsRemovedAt: repo.lfsRemovedAt },
@@ -177,7 +175,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
     },
   )
     .catch(async (error: unknown) => {
-      // Git keeps the objects for now, so they count towards the quota.
+      // Git keeps the objects, so they count toward the quota.
       await recountRepository(repo.id);
       throw error;
     })
@@ -185,7 +183,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
 }
 
-/** A copy could show a file's content to somebody who may only propose changes. */
+/** A copy could show a file's content to users who may only propose changes. */
 async function requireCopyable(actor: Actor, repo: Repo, { changes }: Collected): Promise<void> {
   if (!changes.some(({ kind }) => kind === "copy")) return;
   await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
@@ -225,7 +223,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** Commits outside of the branch's history could make removed content visible again. */
+/** Otherwise removed content could become visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Folders } from "./folders.ts";
 
-test("each folder is new once, and again after a file has replaced it", () => {
+test("a folder is new once, and again after a file has replaced it", () => {
   const folders = new Folders();
   expect(folders.add("a/b/c")).toEqual(["a/b", "a"]);
   expect(folders.add("a/b/d")).toEqual([]);
@@ -13,7 +13,7 @@ test("each folder is new once, and again after a file has replaced it", () => {
   expect(folders.add("a/b/d")).toEqual(["a/b", "a"]);
 });
 
-test("S137 the maximum number of files fits, each in two folders of its own; deep paths, and folders that are replaced again and again, do not", () => {
+test("S137 the limit allows two folders for each of the maximum number of files", () => {
   const many = new Folders();
   for (let index = 0; index < 25_000; index++) many.add(`samples-${index}/images/picture.png`);
   const refused = expect.objectContaining({

@@ -1,19 +1,18 @@
 import { ServiceError } from "../../../errors.ts";
 
-/** Enough for two folders of its own for each of the 25,000 files that a commit can have. */
+/** Two folders for each of the 25,000 files that a commit can have. */
 const FOLDERS_MAX = 50_000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 
-/** A path of 400 bytes can have 200 folders, and git is asked about each folder (S137). */
+/** Git is asked about each folder, and a path of 400 bytes can have 200 folders (S137). */
 export class Folders {
   readonly #known = new Set<string>();
   #count = 0;
   #characters = 0;
 
-  /** @returns the new folders, the innermost first */
   add(path: string): string[] {
     const added: string[] = [];
-    // If a folder is known, all folders around it are known too.
+    // The parents of a known folder are known too.
     for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
       const folder = path.slice(0, at);
       if (this.#known.has(folder)) break;
@@ -29,7 +28,7 @@ export class Folders {
     return added;
   }
 
-  /** If a file replaces a folder, the folders below count again when a later path needs them. */
+  /** Folders below a replaced one count again when a later path needs them. */
   replace(path: string): void {
     if (this.#known.has(path)) this.#known.clear();
   }

@@ -12,7 +12,7 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const LINE_MAX_BYTES = 2_048;
 const LINES_AT_ONCE = 1_000;
 
-/** Without these .gitattributes, a clone would have pointers instead of files. `within` is the repository's path. */
+/** Without these .gitattributes, clones would have pointers instead of files. `within` is the repository's path. */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,
   { git, gitDirectory, parent, within }: { git: Import; gitDirectory: string; parent: string | null; within: string },
@@ -63,15 +63,14 @@ export function usualLfsAttributes(): string {
 
 type Attributed = {
   commit: string | null;
-  /** Set if this commit changes the .gitattributes at the root. */
+  /** Set if this commit changes the root's .gitattributes. */
   rootAttributes?: Uint8Array | undefined;
   maxMs?: number;
 };
 
-/** Undefined if no line of `.gitattributes` matches the path. */
 export type Filter = "lfs" | "none" | undefined;
 
-/** Call this in a slot for walks. `gitDirectory` is a quarantine, in which git's temporary files stay. */
+/** Call this with a slot for walks. Git's temporary files stay in the quarantine `gitDirectory`. */
 export async function readLfsFilters(
   gitDirectory: string,
   paths: readonly string[],
@@ -84,7 +83,7 @@ export async function readLfsFilters(
     found.set(".gitattributes", oid.toString("latin1").trim());
   }
   if (found.size === 0) return new Map();
-  // In a bare repository, git reads attributes from an index.
+  // In a bare repository, git reads attributes only from an index.
   const env = { GIT_INDEX_FILE: join(gitDirectory, "attributes-index") };
   const entries = [...found].map(([path, oid]) => `100644 ${oid}\t${path}\0`);
   await run(["read-tree", "--empty"], { env });
@@ -117,7 +116,6 @@ async function findAttributeFiles(run: Run, paths: readonly string[], commit: st
   });
 }
 
-/** Yields the lines in portions, because as one text they could be many times as large as the paths. */
 function* linesOf(paths: readonly string[], commit: string): Generator<string> {
   for (let at = 0; at < paths.length; at += LINES_AT_ONCE) {
     const lines = paths.slice(at, at + LINES_AT_ONCE).map((path) => `${commit}:${path}\n`);
@@ -132,7 +130,7 @@ function lfsAttributeLine(path: string): string {
 
 const assignedToLfs = (pattern: string): string => `${pattern} filter=lfs diff=lfs merge=lfs -text\n`;
 
-/** The path is quoted as in C if it contains characters that would end or begin a pattern. */
+/** In C quotes if the path has characters that would end or begin a pattern. */
 function exactPattern(path: string): string {
   const pattern = `/${path.replace(/[*?[\\]/g, "\\$&")}`;
   return /[\s"]/.test(pattern) ? `"${pattern.replace(/["\\]/g, "\\$&")}"` : pattern;

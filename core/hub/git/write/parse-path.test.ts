@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { collectChanges, type Operation } from "./collect-changes.ts";
 import { parsePath } from "./parse-path.ts";
 
-test("S138 a path is composed only if it is short: a megabyte of combining characters would take hours", () => {
+test("S138 only a short path is composed, because a megabyte of combining characters would take hours", () => {
   const marks = (count: number) => `a${"\u0345".repeat(count)}${"\u0316".repeat(count)}`;
   expect(() => parsePath(marks(300_000))).toThrow("longer than 2,000 bytes");
   expect(parsePath("e\u0301")).toBe("\u00e9");
@@ -17,7 +17,7 @@ test.each(["digit/legit.txt", "gitmodules", ".gitattributes", ".github/x"])("%j 
   expect(parsePath(path)).toBe(path),
 );
 
-test("S137 while many operations are read, others get their turn", async () => {
+test("S137 other requests get their turn while many operations are read", async () => {
   let turns = 0;
   let isOver = false;
   const takeTurns = () => {
@@ -38,7 +38,7 @@ test("S137 while many operations are read, others get their turn", async () => {
   expect(turns).toBeGreaterThan(20);
 });
 
-test("S138 the source paths of copies count towards the limit too", async () => {
+test("S138 the source paths of copies count toward the limit", async () => {
   const operations: Operation[] = Array.from({ length: 6_000 }, (_, at) => ({
     type: "copyFile",
     path: `${at}`,

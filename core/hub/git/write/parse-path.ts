@@ -7,9 +7,12 @@ const SHOWN_CHARACTERS = 200;
 // HFS+ ignores these characters when it compares names (see git's is_hfs_dotgit).
 const IGNORED_BY_HFS = /[\u{200c}-\u{200f}\u{202a}-\u{202e}\u{206a}-\u{206f}\u{feff}]/gu;
 
-/** A path must mean the same on every machine, and never git's own folder (S137). Returns the path in NFC. */
+/**
+ * A path must mean the same on every machine, and must not be git's own folder (S137).
+ * @returns the path in NFC
+ */
 export function parsePath(path: string): string {
-  // The time for composing grows with the square of the length of a run of combining characters (S138).
+  // Composing takes quadratic time for a run of combining characters (S138).
   const composed = typeof path === "string" && path.length <= PATH_MAX_BYTES ? path.normalize("NFC") : path;
   const problem = problemWith(composed);
   if (problem) throw invalidRequest(`The path ${shownPath(path)} ${problem}.`, "path");
@@ -28,12 +31,12 @@ export function shownPath(path: unknown): string {
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS - 2)}…"`;
 }
 
-/** The short names that NTFS gives `.git` and the files that git reads from a repository. */
+/** NTFS gives these short names to `.git`, and to files that git reads from a repository. */
 const SHORT_NAMES = { "": /^git~1$/, modules: /^gitmod~\d$/, attributes: /^gitatt~\d$/ };
 
-/** NTFS ignores case and shortens names, and HFS+ ignores some characters. */
+/** NTFS ignores case and shortens names. HFS+ ignores some characters. */
 export function isDotGit(name: string, rest: keyof typeof SHORT_NAMES = ""): boolean {
-  // NTFS reads `name:stream` as a stream of `name`, and drops dots and spaces at the end.
+  // NTFS reads `name:stream` as `name`, and drops dots and spaces at the end.
   const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");
   return plain === `.git${rest}` || SHORT_NAMES[rest].test(plain);
 }
@@ -44,14 +47,12 @@ function problemWith(path: string): string | undefined {
   if (path.includes("\\")) return "has a backslash, which is a separator on some machines; use a slash";
   const names = path.split("/");
   if (names.length > PATH_MAX_NAMES) return `has more than ${PATH_MAX_NAMES} parts`;
-  // Most paths need no check of each name.
   if (!/git/i.test(path.replace(IGNORED_BY_HFS, ""))) return undefined;
   if (names.some((name) => isDotGit(name))) return "has a part that is reserved for git";
   if (names.some((name) => isDotGit(name, "modules"))) return "is reserved for git submodules; add those with git";
   return undefined;
 }
 
-/** Git itself allows some of these paths. */
 function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";

@@ -38,7 +38,7 @@ function watchMatching() {
   return Object.assign(seen, { stop });
 }
 
-test("a plan says which files are ignored and which go to Git LFS, by the committed or the given patterns", async () => {
+test("a plan says which files are ignored and which go to Git LFS", async () => {
   const files = ["build/x", "a.csv", "b.csv/c.txt"].map((path) => ({ path, sizeBytes: 9 }));
   expect(await plan({ files })).toMatchObject([{ isIgnored: true }, { mode: "lfs", isIgnored: false }, { mode: "regular" }]);
   const other = { gitIgnore: "*.csv\n", gitAttributes: "*.txt filter=lfs\n" };
@@ -49,7 +49,7 @@ test("a plan says which files are ignored and which go to Git LFS, by the commit
   ]);
 });
 
-test("S137 paths whose folders are too large together are refused, with the advice to request fewer at once", async () => {
+test("S137 paths whose folders are too large together are refused", async () => {
   const path = await openRepository(repo);
   const write = async (type: string, input: Buffer) =>
     (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString("latin1").trim();
@@ -88,8 +88,8 @@ test("S137 paths with too many folders are refused before git looks them up", as
   expect(await plan({ files: files.slice(0, 5) })).toHaveLength(5);
 });
 
-describe("S137 patterns can keep git busy for as long as their author likes", () => {
-  test("patterns in a request have a limit, and the error names the line", async () => {
+describe("S137 patterns that keep git busy", () => {
+  test("have a limit in a request, and the error names the line", async () => {
     const slow = `**/${"a*a*a/**/".repeat(5)}b`;
     await expect(plan({ gitIgnore: `fine\n${slow}\n` })).rejects.toMatchObject({
       code: "invalid_request",
@@ -103,7 +103,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     ]);
   });
 
-  test("matching ends at a deadline, and the next request does not start it again", async () => {
+  test("are matched until a deadline, and the next request does not match them again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
@@ -125,7 +125,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     stop();
   });
 
-  test("of many requests at once, only as many as there are slots match patterns, all of them with limits", async () => {
+  test("are matched in slots for walks, with limits", async () => {
     const seen = watchMatching();
     await Promise.all(Array.from({ length: 12 }, () => plan()));
     seen.stop();

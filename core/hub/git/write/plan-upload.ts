@@ -27,7 +27,7 @@ type UploadPlan = {
   path: string;
   mode: "regular" | "lfs";
   isIgnored: boolean;
-  /** The blob's ID, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
+  /** The blob's ID, or the SHA-256 of a file in Git LFS. Undefined if there is no file. */
   oid: string | undefined;
 };
 
@@ -42,10 +42,10 @@ export type UploadQuestion = {
 const BINARY_MAX_BYTES = 1024 * 1024;
 const PATTERNS_MAX_BYTES = 1024 * 1024;
 const STARS_MAX = 10;
-/** Each `*` can multiply the time that git needs to match a path, so a limit on their number is not enough. */
+/** Each `*` can multiply the time for matching a path, so a limit on the number of `*` would not be enough. */
 const MATCHING_MAX_MS = 5_000;
 
-/** @throws ServiceError `storage_full` if there are new files, and no storage is left at all */
+/** @throws ServiceError `storage_full` if there are new files and no storage is free */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
   const repo = await findRepo(actor, name);
@@ -78,7 +78,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Fails at once if the same match recently ran out of time (S137). */
+/** A match that recently ran out of time fails at once (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {
@@ -105,7 +105,7 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
   }
 }
 
-/** Expensive patterns that are already in the repository are stopped only by the deadline. */
+/** For patterns in a request. Expensive ones in the repository are stopped by the deadline. */
 function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";
@@ -132,7 +132,7 @@ async function readGitIgnore(directory: string, commit: string | null): Promise<
 }
 
 function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): UploadPlan["mode"] {
-  // Git LFS stores an empty file in git, without a pointer.
+  // Git LFS stores an empty file in git.
   if (sizeBytes === 0) return "regular";
   if (sizeBytes > fileMaxBytes() || filter === "lfs") return "lfs";
   if (filter === "none") return "regular";
@@ -140,13 +140,13 @@ function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): Uplo
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
 }
 
-/** A short line can keep git busy for hours, so call this in a slot for walks (S137). `gitDirectory` is a quarantine. */
+/** Call this with a slot for walks: a short line can keep git busy for hours (S137). `gitDirectory` is a quarantine. */
 async function findIgnoredPaths(
   gitDirectory: string,
   paths: readonly string[],
   { gitIgnore, maxMs }: { gitIgnore: string; maxMs: number },
 ): Promise<ReadonlySet<string>> {
-  // Git requires a work tree. This one is empty, so that git mistakes no path for an existing folder.
+  // Git requires a work tree. In an empty one, no path is an existing folder.
   const workTree = join(gitDirectory, "work-tree");
   await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
   await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);
@@ -158,7 +158,7 @@ async function findIgnoredPaths(
     });
     return new Set(output.toString("utf8").split("\0").filter(Boolean));
   } catch (error) {
-    // Git exits with 1 if no path is ignored.
+    // Git exits with 1 if it ignores no path.
     if (error instanceof GitFailed && error.status === 1) return new Set();
     throw error;
   }

@@ -4,7 +4,7 @@ import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
 const TRIES = 20;
-// The event of a commit survives a power failure, so the commit must survive too.
+// A commit's event survives a power failure, so the commit must survive too.
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tbare = true
@@ -44,19 +44,18 @@ async function removeStale(all: string): Promise<void> {
   }
 }
 
-/** An existing file has the same content, because objects and packs are named by their hash. */
+/** Objects and packs are named by their hash, so an existing file has the same content. */
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;
     const names = await readdir(join(from, folder));
-    // The index is moved last, because git finds a pack by its index.
+    // Git finds a pack by its index, so the index is moved last.
     for (const name of names.sort((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")))) {
       await moveInto(join(to, folder), join(from, folder, name), name);
     }
   }
 }
 
-/** Creates the folder again if maintenance has just removed it because it was empty. */
 async function moveInto(folder: string, from: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -3,9 +3,8 @@ import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts"
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** @returns the blob's ID */
   writeBlob: (content: Content) => Promise<string>;
-  /** Several commands may be sent before their answers are awaited. */
+  /** The next command may be sent before this answer is awaited. */
   ask: (command: string) => Promise<string>;
   send: (command: string) => void;
   end: () => Promise<void>;
@@ -14,15 +13,15 @@ export type Import = {
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
-/** Pushed folders can be large, and git keeps those of a commit in memory (S137). */
+/** S137: pushed folders can be large, and git keeps a commit's folders in memory. */
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 
-/** After git has failed, every pending and later call throws GitFailed or RanOutOfTime. */
+/** After git has failed, every pending or later call throws GitFailed or RanOutOfTime. */
 export async function startImport(path: string): Promise<Import> {
   const child = await spawnGit(path, ARGS, LIMITS);
   let waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
-  // Unanswered questions start at `next`, because removing the first element of an array would move all others (S137).
+  // `next` is the first unanswered question. Removing an array's first element would move all others (S137).
   let next = 0;
   let stderr = "";
   let marks = 0;
@@ -46,13 +45,12 @@ export async function startImport(path: string): Promise<Import> {
       fail(child.signalCode === SIGXCPU || isOutOfMemory(stderr) ? new RanOutOfTime(failed) : failed);
     });
   });
-  // Callers that wait for an answer get the error there.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // Lines end at line feeds only. node:readline would also end a line at separators that a path may contain.
+  // Only line feeds end lines. node:readline would also split at separators that a path may contain.
   let unfinished = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = (unfinished + text).split("\n");
@@ -96,7 +94,7 @@ export async function startImport(path: string): Promise<Import> {
           if (written > content.sizeBytes) break;
           await write(chunk);
         }
-        // If the sizes differ, git would read the next command as a part of the file.
+        // Otherwise git would read the next command as a part of the file.
         if (written !== content.sizeBytes)
           throw new Error(`a file announced with ${content.sizeBytes} bytes had ${written} bytes`);
       }

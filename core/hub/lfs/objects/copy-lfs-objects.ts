@@ -6,9 +6,9 @@ import { requireWritableRepo } from "./record-lfs-object.ts";
 import { xorbsOf } from "./xorbs-of-files.ts";
 
 /**
- * The caller must have checked that the actor may read the source and write to the target. The source needs no lock, because the
- * sweep keeps content for two days after a deletion (decision 038).
- * @param mayStill checks the permission again after the waits (S114, S135)
+ * The caller must have checked the rights to read the source and to write to the target. The source needs no lock, because
+ * deleted content stays for two days (decision 038).
+ * @param mayStill checks the rights again after the waits (S114, S135)
  */
 export async function copyLfsObjects(
   source: Pick<Repo, "id">,
@@ -25,7 +25,7 @@ export async function copyLfsObjects(
     async (tx) => {
       await tx.$executeRaw`SELECT FROM repo WHERE id = ${to} FOR KEY SHARE`;
       const { owner } = await requireWritableRepo(tx, to);
-      // The owner's lock comes first, as in an upload, because in another order the two could deadlock.
+      // The owner's lock comes first, as in an upload. Another order could deadlock.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
       await tx.$executeRaw`
         INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)
@@ -43,7 +43,6 @@ export async function copyLfsObjects(
         INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
         SELECT ${to}, oid, size_bytes, location FROM lfs_object WHERE ${from} AND oid = ANY (${[...oids]})
         ON CONFLICT DO NOTHING`;
-      // Triggers have counted the files by now, so this checks whether they fit.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
     },
     { timeout: 60_000 },

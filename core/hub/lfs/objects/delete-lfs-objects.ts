@@ -27,7 +27,10 @@ type ListedLfsFile = {
   isInDefaultBranch: boolean;
 };
 
-/** Includes files that were removed from the history, so only writers see it. `after` is the previous page's last SHA-256. */
+/**
+ * Only for writers, because files that were removed from the history are listed too. `after` is the last SHA-256 of the previous
+ * page.
+ */
 export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Promise<{ repo: Repo; files: ListedLfsFile[] }> {
   const repo = await findRepo(actor, name, "repo.write");
   const path = await openRepository(repo);
@@ -48,7 +51,7 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
   return { repo, files };
 }
 
-/** Deletes either all of the files, or none if the history refers to one. Xorbs stay for a month, for clients' next uploads. */
+/** Deletes all of the files, or none if the history refers to one. Xorbs stay for a month, for further uploads. */
 export async function deleteLfsFiles(
   actor: Actor,
   name: RepoName,
@@ -70,11 +73,11 @@ export async function deleteLfsFiles(
     if (!current) throw notFound("Repository");
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository", tx });
     requireChangeable(current);
-    // While the row is locked, no change of refs starts. `changeRefs` refuses a change that it checked before this deletion.
+    // The lock prevents new changes of refs. `changeRefs` refuses a change that it checked before this deletion.
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
-    // The number of files alone would miss that one was deleted and another was added by Xet.
+    // The number of files would not show that one was deleted and another one added by Xet.
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");
@@ -97,12 +100,11 @@ function stillUsed(paths: readonly string[]) {
   );
 }
 
-/** @returns the SHA-256 of each object, by the name of its pointer's blob */
 function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string, string>> {
   return walks.run(
     async () => {
       const blobs = new Map<string, string>();
-      // With a longer limit, a writer could hold the slot for long (S137).
+      // A longer limit would let a writer hold the slot for long (S137).
       const limits = { timeoutMs: WALK_MAX_MS, isLimited: true, niceness: 19 } as const;
       for await (const pointers of findPointers(path, `${path}/objects`, limits)) {
         for (const { blob, oid } of pointers) if (oids.has(oid)) blobs.set(blob, oid);
@@ -113,13 +115,13 @@ function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string
   );
 }
 
-/** @param args of a git command that lists `<name> <path>` or entries of folders */
+/** @param args a git command that lists `<name> <path>` or entries of folders */
 async function pathsOf(path: string, args: readonly string[], blobs: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   if (blobs.size === 0) return paths;
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, (lines) => {
     for (const line of lines) {
-      // A path may have any characters, or be empty where a tag names the blob, so only the object's name decides (S148).
+      // Only the object's name decides (S148). A path may have any characters, or be empty if a tag names the blob.
       const at = /^\d{6} [a-z]+ /.exec(line)?.[0].length ?? 0;
       const oid = blobs.get(line.slice(at, at + 40));
       if (oid !== undefined && !paths.has(oid)) paths.set(oid, line.slice(at + 41) || oid);

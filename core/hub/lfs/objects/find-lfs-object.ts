@@ -3,7 +3,7 @@ import { isLfsOid, type LfsObjectId } from "../lfs-object.ts";
 
 export type StoredLfsObject = LfsObjectId & { location: string; holderId: string };
 
-/** Knowing the hash of another repository's object must give no access (decision 038). */
+/** Knowing the hash of another repository's object gives no access (decision 038). */
 export async function findLfsObject(repoId: string, oid: string, tx: Db = db()): Promise<StoredLfsObject | undefined> {
   if (!isLfsOid(oid)) return undefined;
   const row = await tx.lfsObject.findUnique({
@@ -15,7 +15,7 @@ export async function findLfsObject(repoId: string, oid: string, tx: Db = db()):
 
 const OIDS_PER_QUERY = 1_000;
 
-/** If several repositories have the object, the first one in the list is used. */
+/** Of several repositories with an object, the first in the list counts. */
 export async function findLfsObjects(
   repoIds: string | readonly string[],
   oids: readonly string[],

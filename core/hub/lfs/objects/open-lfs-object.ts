@@ -12,7 +12,7 @@ import type { StoredLfsObject } from "./find-lfs-object.ts";
 const DOWNLOAD_SECONDS = 60 * 60;
 
 /**
- * The caller must have checked `repo.read_content`, and must end the stream, for which the request keeps a slot (S137).
+ * The caller must have checked `repo.read_content`, and must end the stream, because the request holds a slot for it (S137).
  * @param pointer announces the size of the stream
  */
 export async function openLfsObject(
@@ -27,14 +27,16 @@ export async function openLfsObject(
   return storageOf(object.location).open(object.location, object.size, range);
 }
 
-/** A commit over the API can contain any pointer. With another size, the end of a response would be read as the next one (S137). */
+/**
+ * A commit over the API can contain any pointer. A wrong size would let a client read the end of this response as the next one
+ * (S137).
+ */
 async function findObject({ id }: Pick<Repo, "id">, { oid, size }: LfsObjectId): Promise<StoredLfsObject> {
   const object = await findReadableLfsObject(id, oid);
   if (object?.size !== size) throw notFound("Entry");
   return object;
 }
 
-/** @returns undefined if this service has to send the content itself */
 export async function lfsDownloadUrl(
   repo: Pick<Repo, "id">,
   pointer: LfsObjectId,

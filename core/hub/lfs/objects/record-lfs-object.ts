@@ -8,12 +8,15 @@ import type { Repo } from "../../repos/repo.ts";
 import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Call this before content is stored, so that the sweep finds content that no repository refers to. */
+/** Call this before storing content, so that the sweep finds content without a repository. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/** After this call, no client gets a URL with which it could replace the content. Returns the new ID of the reservation. */
+/**
+ * Afterwards no client gets a URL that could replace the content.
+ * @returns the new ID of the reservation
+ */
 export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
@@ -24,7 +27,7 @@ export async function markJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * The caller has verified the hash. Whoever adds the first reference to a location needs its lock, so that the sweep deletes no
+ * The caller has verified the hash. The first reference to a location is added under its lock, so that the sweep does not delete
  * new content.
  * @param keep moves the content to the location
  */
@@ -41,9 +44,9 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // `keep` comes late, because `inTransaction` may repeat this function, and `keep` cannot be repeated.
+    // `inTransaction` may repeat this function, and `keep` cannot be repeated, so `keep` comes late.
     await keep?.();
-    // If another upload of this object was recorded first, the content at this location is left over.
+    // Another upload of this object was recorded first, so this content is left over.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
@@ -58,7 +61,7 @@ export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo>
   return repo;
 }
 
-/** One transaction deletes all of these files with the repository (S137). */
+/** A repository's deletion deletes all of them in one transaction (S137). */
 export const PROPOSED_FILES_MAX = 10_000;
 
 async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
@@ -75,7 +78,7 @@ async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
 type DirectUpload = LfsObjectId & {
   repoId: string;
   kind: "basic" | "multipart";
-  /** Each uploader has a separate location, so that nobody can replace or end another's upload (S137). */
+  /** Names the uploader, so that nobody can replace or end another user's upload (S137). */
   party: string | undefined;
 };
 
@@ -83,7 +86,7 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/** A repeated request gets the location of the first one. `newLocation` is used if the reservation has no location yet. */
+/** A repeated request gets the first one's location. `newLocation` is for a reservation without one. */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})
@@ -91,13 +94,11 @@ export async function claimUpload(holdId: string, newLocation: string): Promise<
   return claimed as { location: string; uploadId: string | null };
 }
 
-/** @returns false if another request has recorded an upload first */
 export async function noteUploadId(holdId: string, before: string | null, uploadId: string): Promise<boolean> {
   const { count } = await db().lfsLeftover.updateMany({ where: { holdId, uploadId: before }, data: { uploadId } });
   return count > 0;
 }
 
-/** The lock is held until the transaction ends. */
 export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`lfs ${location}`}, 0))`;
 }
@@ -106,7 +107,6 @@ export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // The batch request, which checked the quota, may be a day old.
   const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();

@@ -12,7 +12,7 @@ export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string
 /** The result may reveal only copies that the actor can read, and the copy in `keeper`. */
 type KnownCopies = { actor: Actor; keeper?: string | undefined };
 
-/** Call this before anything is locked, because it may take a while. */
+/** Call this before locking anything, because it may take a while. */
 export async function prepareRemoval(repoId: string, oids: readonly string[]): Promise<Removal> {
   const files = await db().xetFile.findMany({ where: { repoId, oid: { in: [...oids] } }, select: { hash: true } });
   const hashes = files.map(({ hash }) => hash);
@@ -20,11 +20,11 @@ export async function prepareRemoval(repoId: string, oids: readonly string[]): P
   return { oids, hashes, xorbs: [...(await xorbsOnlyOf(repoId, hashes))], filesBefore };
 }
 
-/** Call this while the repository's row is locked. New Xet files may consist of the xorbs that would be removed. */
+/** Call this with the repository's row locked. New Xet files may consist of the xorbs that would be removed. */
 export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Removal): Promise<boolean> =>
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 
-/** The caller must have locked the repository's row. */
+/** Call this with the repository's row locked. */
 export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {
   const repoId = repo.id;
   await tx.xetChunk.deleteMany({ where: { repoId, fileHash: { in: hashes } } });
@@ -33,16 +33,17 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
   const lost = await bytesOnlyHere(tx, known, repoId, oids);
   const { count } = await tx.lfsObject.deleteMany({ where: { repoId, oid: { in: [...oids] } } });
   if (count === 0) return 0;
-  // The content stays in storage for a while, so that repeated uploads cannot fill the disk beyond the quota (decision 076).
+  // The content stays in storage for a while, so it still counts. Otherwise repeated uploads could fill the disk beyond the quota
+  // (decision 076).
   const freed = repo.lfsBytes - ((await readRepo(repoId, tx))?.lfsBytes ?? 0);
   await holdRemoved(tx, repo.owner, Math.min(freed, lost));
   return count;
 }
 
 /**
- * Only the last copy counts. Otherwise a member could fill an organization's storage with deleted copies. Unknown copies do not
- * count, so that nobody learns of them (S136). All copies are locked in order, so that one of two simultaneous deletions is the
- * last.
+ * Only the last copy counts: otherwise a member could fill an organization's storage with deleted copies. Copies that the actor
+ * cannot read are ignored, so that the result does not reveal them (S136). All copies are locked in order, so that one of two
+ * simultaneous deletions is the last.
  */
 async function bytesOnlyHere(
   tx: Db,

@@ -4,7 +4,7 @@ import { WALK_MAX_MS } from "../../git/read/walk.ts";
 import { RanOutOfTime } from "../../git/run-git.ts";
 import { ENTRY_BYTES, placeTerms, storedTerms, type TermEntries } from "../../xet/terms.ts";
 
-/** A repository whose terms are read may have millions of files (S137). Code that has a slot must not wait in another queue. */
+/** A repository may have millions of files with terms (S137). Code with a slot must not wait in another queue. */
 const termReads = fairQueue({ name: "xet_terms", slots: 2, waitMaxMs: 30_000 });
 
 const FILES_PER_PAGE = 1_000;

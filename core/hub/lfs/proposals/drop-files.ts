@@ -4,13 +4,13 @@ import { log } from "../../../log.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
-/** Deletes either all of the files or none. `keeper` is the repository that has the files now. */
+/** Deletes all of the files or none. `keeper` is the repository that has them now. */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
     const store = await lockRepo(tx, storeId);
     if (!store || !(await isAsPrepared(tx, storeId, removal))) return;
-    // If a commit is claiming one of these files, this waits for the lock and then finds the claim.
+    // The lock waits for a commit that claims one of these files, whose claim is then found.
     await tx.$executeRaw`SELECT FROM lfs_object WHERE repo_id = ${storeId} AND oid = ANY (${[...oids]}) ORDER BY oid FOR UPDATE`;
     const isClaimed = (await tx.proposedFile.count({ where: { storeId, oid: { in: [...oids] } } })) > 0;
     if (!isClaimed) await removeFiles(tx, store, removal, { actor: anonymous, keeper });
@@ -48,7 +48,7 @@ async function sweepStore(id: string, before: Date): Promise<void> {
       id,
       unused.map(({ oid }) => oid),
     );
-  // This statement waits for concurrent uploads and then sees their files.
+  // Waits for concurrent uploads, and then sees their files.
   await db().$executeRaw`
     DELETE FROM repo r WHERE id = ${id} AND proposed_to_id IS NOT NULL AND updated_at < ${before}
       AND NOT EXISTS (SELECT FROM lfs_object WHERE repo_id = r.id) AND NOT EXISTS (SELECT FROM xet_xorb WHERE repo_id = r.id)

@@ -5,7 +5,7 @@ import { queueForLock } from "../../../testing/as-owner.ts";
 import { someRepo } from "../../testing/repos.ts";
 import { uploadTargetOf } from "./proposal-store.ts";
 
-test("S135 a user who is disabled while their request waits gets no store of proposals", async () => {
+test("S135 a user who is disabled while the request waits gets no store of proposals", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const lock = `select from "user" where id = '${bea.id}' for update; update "user" set disabled_at = now() where id = '${bea.id}'`;

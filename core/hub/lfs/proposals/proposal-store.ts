@@ -8,12 +8,12 @@ import { requireChangeable } from "../../git/refs/require-changeable.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/** A store has one user's uploads for pull requests to one repository, and is a row of `repo` without a URL (decision 038). */
+/** A store has one user's uploads for pull requests to one repository. It is a row of `repo` without a URL (decision 038). */
 const STORE_TYPE = "proposals";
 
 /**
- * @returns the repository if the actor may write to it, else the actor's store, with the name of the repository
- * @param ref if it is a branch or a tag, only actors who may write can upload
+ * @returns the repository if the actor may write to it, else the actor's store with the repository's name
+ * @param ref only actors who may write can upload for a branch or a tag
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
   const resource = repoResource(repo);
@@ -47,7 +47,7 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
   return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
 }
 
-/** Call this at each use of an upload URL or token (S135). `id` is the ID of a repository or a store. */
+/** Call this at each use of an upload URL or token (S135). `id` names a repository or a store. */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   const target = await readRepo(id);
   if (!target) throw notFound("Repository");
@@ -62,7 +62,7 @@ export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
   return target;
 }
 
-/** A CI job acts for a repository, and only users open pull requests. */
+/** Only users open pull requests, and a CI job acts for a repository. */
 const userOf = (actor: Actor): string | undefined =>
   actor.kind === "person" || actor.kind === "token" ? (actorId(actor) ?? undefined) : undefined;
 

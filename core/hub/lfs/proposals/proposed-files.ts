@@ -8,10 +8,10 @@ import { copyLfsObjects } from "../objects/copy-lfs-objects.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { dropFiles } from "./drop-files.ts";
 
-/** `blob` is the ID of the pointer's blob in git. */
+/** `blob` is the ID of the pointer in git. */
 export type ProposedPointer = { blob: string; oid: string };
 
-/** A push of a few megabytes may contain a million pointers, which no quota counts (S137). */
+/** S137: a push of a few megabytes may contain a million pointers, which no quota counts. */
 export const POINTERS_MAX = 50_000;
 
 const tooMany = () =>
@@ -19,7 +19,7 @@ const tooMany = () =>
     `Your pull requests can contain at most ${POINTERS_MAX.toLocaleString("en")} large files in total. Delete the commits of closed ones.`,
   );
 
-/** Call this before the ref of the pull request points to the commits. */
+/** Call this before the pull request's ref points to the commits. */
 export async function claimFiles(
   tx: Db,
   { repoId, num, storeId }: { repoId: string; num: number; storeId: string | undefined },
@@ -28,12 +28,11 @@ export async function claimFiles(
   if (pointers.length === 0) return;
   if (pointers.length > POINTERS_MAX) throw tooMany();
   const oids = [...new Set(pointers.map(({ oid }) => oid))];
-  // The rows are locked, so that the sweep does not remove the objects at this moment.
   const there = await tx.$queryRaw<{ oid: string }[]>`
     SELECT oid FROM lfs_object WHERE repo_id = ${storeId ?? ""} AND oid = ANY (${oids}) ORDER BY oid FOR KEY SHARE`;
   if (storeId === undefined || there.length < oids.length)
     throw invalidRequest("Some large files of this commit are no longer stored. Upload them again.");
-  // The row may exist without a store, if the commits of this pull request were deleted meanwhile.
+  // The row may have lost its store, if the pull request's commits were deleted meanwhile.
   await tx.$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT DISTINCT ${repoId}::text, ${num}::int, blob, oid, ${storeId}::text
@@ -45,7 +44,6 @@ export async function claimFiles(
   if ((total?.count ?? 0) > POINTERS_MAX) throw tooMany();
 }
 
-/** Also finds objects of pull requests. */
 export async function findReadableLfsObject(repoId: string, oid: string): Promise<StoredLfsObject | undefined> {
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
@@ -65,7 +63,7 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/** Call this before branches or tags get commits of a pull request. `quarantine` has objects that git does not find yet. */
+/** Call this before branches or tags get a pull request's commits. `quarantine` has objects that git does not find yet. */
 export async function adoptFiles(
   repo: { id: string },
   path: string,
@@ -86,14 +84,14 @@ export async function adoptFiles(
       wanted.filter((oid) => stores.get(oid) === storeId),
     );
   }
-  // The author of these files may have deleted their account meanwhile.
+  // The author may have deleted their account meanwhile.
   if (wanted.length > 0) requireStored(wanted, await findLfsObjects(repo.id, wanted));
   await forgetMerged(repo.id, merged);
 }
 
 const MANY_OBJECTS = 2_000;
 
-/** A large push reads all pointers at once, because a stranger's pull request must not cause a query for each batch. */
+/** Reads all pointers at once: a stranger's pull request must not cause a query for each batch. */
 async function findMerged(
   repoId: string,
   path: string,
@@ -112,7 +110,7 @@ async function findMerged(
     const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
     for (const oid of oids) merged.add(oid);
   };
-  // The options are arguments, because git before version 2.42 reads no options from the input.
+  // As arguments, because before version 2.42 git reads no options from the input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
     input: `${tips.join("\n")}\n`,
     ...(quarantine && { env: quarantined(path, quarantine) }),
@@ -126,7 +124,6 @@ async function findPointers(repoId: string, blobs: readonly string[]): Promise<s
   return rows.map(({ oid }) => oid);
 }
 
-/** @returns undefined if there are more pointers than two users can have */
 async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
   const rows = await db().$queryRaw<ProposedPointer[]>`
     SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;
@@ -165,7 +162,7 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
 
 export const RELEASED_MAX = 10_000;
 
-/** The rows stay, because other commits may contain the same pointers. If there are too many rows, they are deleted (S137). */
+/** The rows stay, because other commits may contain the same pointers. Above a limit they are deleted (S137). */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;
   const { count } = await tx.proposedFile.updateMany({ where: { repoId, num: { in: [...nums] } }, data: { storeId: null } });

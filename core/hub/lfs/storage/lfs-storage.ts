@@ -6,24 +6,22 @@ import type { LfsObjectId } from "../lfs-object.ts";
 
 export type AnnouncedContent = { oid?: string; size: number };
 
-/** Verified content that no repository refers to yet. */
 export type ReceivedContent = {
   /** Call this under the location's lock, in the transaction that adds the content to a repository. */
   keep(): Promise<void>;
   discard(): Promise<void>;
 };
 
-/** A location begins with the storage's name, so that LFS_STORAGE can change. */
+/** A location begins with its storage's name, so that LFS_STORAGE can change. */
 export type LfsStorage = {
   newLocation(repoId: string, oid: string): string;
-  /** Each piece of `content` is valid until the next one is requested. `object` has no hash if `content` verifies itself. */
+  /** Each piece of `content` is valid until the next request. `object` has no hash if `content` verifies itself. */
   receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent>;
   /** @throws ServiceError `gone` if the content is lost */
   open(location: string, size: number, range?: ByteRange): Promise<Readable>;
-  /** Each piece is valid until the next one is requested. For a storage without this method, use `open`. */
+  /** Each piece is valid until the next request. Without this method, use `open`. */
   scan?(location: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined>;
   pathOf?(location: string): string;
-  /** Also deletes an incomplete upload in parts. */
   remove(location: string, uploadId?: string | null): Promise<void>;
   probe(): Promise<void>;
   direct?: DirectTransfers;
@@ -35,16 +33,15 @@ export type DirectTransfers = {
     location: string,
     options: { seconds: number; fileName?: string; contentType?: string; range?: ByteRange },
   ): Promise<string>;
-  /** The client must send `header` and a body of the object's size. */
   uploadUrl(
     location: string,
     object: AnnouncedContent,
     seconds: number,
   ): Promise<{ href: string; header: Record<string, string> }>;
-  /** @param before the ID of an earlier upload to this location, which continues if the storage still knows it */
+  /** @param before the ID of an earlier upload to this location, which continues if the storage knows it */
   startParts(location: string, object: LfsObjectId, seconds: number, before: string | null): Promise<PartsUpload>;
   endParts(location: string, uploadId: string): Promise<void>;
-  /** Repeating this has no effect. */
+  /** Safe to repeat. */
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**
    * @param options.newSpare a location for a copy of content that the service had to hash itself, because the client can still
@@ -54,7 +51,7 @@ export type DirectTransfers = {
   verify(
     location: string,
     object: LfsObjectId,
-    /** `party` is the caller. `silenceMaxMs` is how long the bucket may send nothing. */
+    /** `party` is the caller. `silenceMaxMs` is the longest pause of the bucket. */
     options: { newSpare?: (() => Promise<string>) | undefined; party?: string | undefined; silenceMaxMs?: number },
   ): Promise<string | undefined>;
 };

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { env } from "../../../env.ts";
 import { localStorage } from "./local-storage.ts";
 
-test("syncs the folder of a kept file and the folders above it, so that their directory entries survive a power failure", async () => {
+test("keeping a file syncs the folders above it, so that the file survives a power failure", async () => {
   const content = randomBytes(10);
   const oid = createHash("sha256").update(content).digest("hex");
   const location = localStorage.newLocation("repository", oid);

@@ -10,7 +10,7 @@ import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type
 
 const PREFIX = "local:";
 
-/** Objects are stored by content, so that equal content of several repositories is stored once. */
+/** Objects are stored by content, so that several repositories share one file. */
 export const localStorage: LfsStorage = {
   newLocation: (_repoId, oid) => PREFIX + oid,
   receive,
@@ -67,7 +67,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(from, to);
-  // The entries of the file and its folders, which may be new, must be on disk before a row refers to the file.
+  // The entries of the file and its new folders must be on disk before a row refers to the file.
   for (let at = dirname(to); at.length >= dirname(folder()).length; at = dirname(at)) await syncFolder(at);
 }
 

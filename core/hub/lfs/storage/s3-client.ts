@@ -1,7 +1,6 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { env } from "../../../env.ts";
 
-/** The SDK is large, so it is loaded only when a bucket is first used. */
 export async function s3() {
   const [sdk, { getSignedUrl }] = await Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/s3-request-presigner")]);
   const { LFS_S3_BUCKET: bucket = "" } = env();
@@ -17,7 +16,7 @@ function clientFor(sdk: typeof import("@aws-sdk/client-s3")): S3Client {
     region: LFS_S3_REGION,
     forcePathStyle: LFS_S3_PATH_STYLE ? LFS_S3_PATH_STYLE === "1" : LFS_S3_ENDPOINT !== undefined,
     credentials: { accessKeyId: LFS_S3_ACCESS_KEY_ID ?? "", secretAccessKey: LFS_S3_SECRET_ACCESS_KEY ?? "" },
-    // Not every S3-compatible service knows the SDK's own checksums.
+    // Some S3-compatible services lack the SDK's own checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   } as const;

@@ -27,7 +27,7 @@ export const s3Direct: DirectTransfers = {
 
   async uploadUrl(location, { oid, size }, seconds) {
     const checksum = oid === undefined ? undefined : base64OfOid(oid);
-    // S3 would ignore a hash or a length in the query, so both are signed headers.
+    // In signed headers, because S3 ignores a hash or a length in the query.
     const headers = { [CHECKSUM_HEADER]: checksum, "content-length": String(size) };
     const href = await signUrl({ method: "PUT", key: keyOf(location), headers, seconds });
     const header: Record<string, string> = checksum === undefined ? {} : { [CHECKSUM_HEADER]: checksum };
@@ -69,7 +69,7 @@ async function verify(
   if (!head) return undefined;
   if (head.ContentLength !== size)
     throw invalidRequest(`The content has ${head.ContentLength} bytes, not the announced ${size}.`);
-  // For an upload in parts, S3's checksum is a hash of hashes, so the content is read.
+  // S3's checksum of an upload in parts is a hash of hashes, so the content is read.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
   const { sha256, etag } = await reads.run(
     () => readHash(location, silenceMaxMs),
@@ -83,7 +83,7 @@ async function verify(
       Bucket: bucket,
       Key: keyOf(spare),
       CopySource: `${bucket}/${Key}`,
-      // Only the version that was read is copied, in case somebody replaces the object now.
+      // Copies only the version that was read, because somebody may replace the object now.
       CopySourceIfMatch: etag,
     }),
   );

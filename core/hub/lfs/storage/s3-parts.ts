@@ -6,9 +6,8 @@ import { SIGN_MS, signUrl } from "./sign-url.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** 404: the upload is already over. 405 or 501: the storage does not know the operation, and cleans up by itself. */
+/** 404: the upload is over. 405 or 501: the storage lacks the operation, and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
-/** One response contains a URL for each part. */
 const PARTS_MAX = 1_000;
 
 export function partSizes(size: number): number[] {
@@ -43,7 +42,6 @@ export async function endParts(location: string, uploadId: string): Promise<void
   });
 }
 
-/** Each URL accepts exactly the size of the part. */
 export async function partUrls(
   location: string,
   uploadId: string,
@@ -75,7 +73,7 @@ export async function joinParts(
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...object, UploadId: uploadId, MultipartUpload: { Parts } }));
   } catch (error) {
     const status = s3Status(error);
-    // The parts were joined already, and the response was lost.
+    // The parts were joined before, and the response was lost.
     if (status === 404 && (await exists(location))) return;
     if (status && status < 500) {
       throw new ServiceError("invalid_request", "Parts of the file are missing. Upload it again.", { cause: error });

@@ -10,11 +10,10 @@ import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
 import { endParts, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
 
-/** S3 accepts at most 5 GiB in one request. */
 const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const URL_SECONDS = 60 * 60;
 
-/** Each upload has a key of its own, so that a client can damage only its own upload. */
+/** Each upload has its own key, so a client can damage only its own upload. */
 export function s3Storage(): LfsStorage {
   const storage: LfsStorage = {
     newLocation: (repoId, oid) => `${S3_PREFIX}repositories/${repoId}/${oid.slice(0, 2)}/${oid}-${newId()}`,
@@ -38,7 +37,7 @@ async function receive(location: string, object: AnnouncedContent, content: Asyn
   return { keep: async () => undefined, discard: () => remove(location) };
 }
 
-/** Pieces are copied, because the source reuses a piece when the next one is requested. */
+/** The source reuses a piece after the next request. */
 async function* copied(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) yield Uint8Array.from(piece);
 }
@@ -65,7 +64,7 @@ async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, 
   const stream = new PassThrough();
   const filling = pipeline(Readable.from(body, { objectMode: false }), stream);
   const sending = request(href, { method: "PUT", body: stream, headers: { ...header, "content-length": String(size) } });
-  // If the body fails, the request fails as well, so the body's error comes first.
+  // A failed body also fails the request, so its error comes first.
   const [filled, sent] = await Promise.allSettled([filling, sending]);
   if (sent.status === "fulfilled" && sent.value.statusCode !== 200) {
     throw new Error(`the bucket responded with ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
@@ -98,7 +97,6 @@ class Slices {
     }
   }
 
-  /** Reads to the end, so that the content can report a mismatch. */
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }

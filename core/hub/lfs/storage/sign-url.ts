@@ -11,10 +11,10 @@ type Signed = {
   seconds: number;
 };
 
-/** What a URL takes of the event loop (S137). */
+/** How long signing one URL blocks the event loop (S137). */
 export const SIGN_MS = 0.03;
 
-/** Signature Version 4 in the query. The SDK takes twenty times as long, and one request may need a thousand URLs (S137). */
+/** Signature Version 4 in the query. One request may need a thousand URLs, and the SDK takes twenty times as long (S137). */
 export async function signUrl({ method, key, query = {}, headers = {}, seconds }: Signed): Promise<string> {
   const { LFS_S3_REGION, LFS_S3_ACCESS_KEY_ID = "", LFS_S3_SECRET_ACCESS_KEY = "" } = env();
   const { origin, host, prefix } = await placeOfBucket();

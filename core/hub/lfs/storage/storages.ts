@@ -7,7 +7,6 @@ export function lfsStorage(): LfsStorage {
   return env().LFS_STORAGE === "s3" ? s3Storage() : localStorage;
 }
 
-/** The object may have been stored under earlier settings. */
 export function storageOf(location: string): LfsStorage {
   return location.startsWith("s3:") ? s3Storage() : localStorage;
 }

@@ -6,7 +6,6 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** A test's bucket must check signatures (version 4) as strictly as a real one. */
 export function isSigned(req: IncomingMessage, secret: string, now = Date.now()): boolean {
   const url = new URL(req.url ?? "", "http://bucket.test");
   const inHeader = Object.fromEntries(

@@ -8,12 +8,11 @@ import S3rver from "s3rver";
 import { provideSettings } from "../../../env.ts";
 import { isSigned } from "./is-signed.ts";
 
-/** Supports neither SHA-256 checksums nor conditional requests, like simple S3 services. */
+/** Like simple S3 services, has neither SHA-256 checksums nor conditional requests. */
 export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
   asked: string[];
-  /** `look` returns true if it has answered the request. */
   intercept(look: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined): void;
   stop(): Promise<void>;
 };

@@ -20,12 +20,11 @@ import { type Uploader, uploaderOf } from "./uploader.ts";
 export const OBJECTS_MAX = 1_000;
 /** The URLs of some objects require a request to the bucket. */
 const AT_ONCE = 16;
-/** What an object takes of the event loop: its URL, and its part of both bodies (S137). */
+/** How long an object blocks the event loop: its URL, and its part of both bodies (S137). */
 const OBJECT_MS = 0.1;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
-/** The OIDs and sizes are unchecked, because each object gets an answer of its own. */
 type Batch = {
   operation: "download" | "upload";
   transfers?: readonly string[];
@@ -38,14 +37,14 @@ type BatchAnswer = { transfer: TransferKind | "xet"; objects: BatchObject[]; has
 type BatchObject = { oid: string; size: number; authenticated?: true; actions?: Actions; error?: ObjectError };
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
-/** Strangers can ask for many large downloads at once (S137). Uploads take no slot, because they need an account. */
+/** S137: strangers can request many large downloads at once. Uploads take no slot, because they need an account. */
 const downloads = fairQueue({ name: "lfs_downloads", slots: 1, waitMaxMs: 15_000, waitingMax: 1_000 });
 /** git-lfs sends batches of this size. */
 const FEW_OBJECTS = 100;
 
 /**
- * Even if another repository has the object, the client must upload it, because knowing a hash proves nothing.
- * @throws ServiceError `storage_full` if not all objects fit, because a push that lacks one file is useless
+ * The client must upload even an object of another repository: knowing a hash proves nothing.
+ * @throws ServiceError `storage_full` if not all objects fit, because a push without one file is useless
  */
 export function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const work = () => answerBatch(actor, name, batch);
@@ -80,7 +79,7 @@ async function answerBatch(actor: Actor, name: RepoName, batch: Batch): Promise<
   return { transfer, objects, hash_algo: "sha256" };
 }
 
-/** Content that passes through this service reserves storage later, when the upload begins. */
+/** Content through this service reserves storage when the upload begins. */
 async function requireRoomFor(
   repo: Repo,
   wanted: Batch["objects"],
@@ -93,11 +92,10 @@ async function requireRoomFor(
   const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
-  // The amount of new content is not known yet.
+  // How much is new is not known yet.
   if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;
-  // An empty file has no parts.
   const uploads = coming
     .filter(({ size }) => size > 0)
     .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));
@@ -112,7 +110,7 @@ async function answerObject(
   stored: ReadonlyMap<string, StoredLfsObject>,
   { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
-  // A value that is neither a string nor a number might not convert to a string (S51).
+  // Any other value might not convert to a string (S51).
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: typeof oid === "string" ? oid : "",
     size: typeof size === "number" ? size : 0,

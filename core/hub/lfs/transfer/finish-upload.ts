@@ -18,7 +18,6 @@ import type { Transfer } from "./transfer-authorization.ts";
 
 type UploadedPart = { partNumber: number; etag: string };
 
-/** Content in the bucket counts only after this verification. */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
@@ -38,14 +37,13 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of the object was finished first, so this upload's parts are not needed.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await finishOnce(transfer, finish, forget);
 }
 
 const running = new Map<string, Promise<void>>();
 
-/** Concurrent requests share a result, because each may read 50 GB (S137). `ifPresent` runs instead if the object is present. */
+/** Concurrent requests share a result, because each may read 50 GB (S137). `ifPresent` runs instead if the object exists. */
 async function finishOnce(
   { repoId, oid, location }: Transfer,
   finish: () => Promise<void>,
@@ -62,7 +60,7 @@ async function finishOnce(
   return work;
 }
 
-/** Other requests may wait for this work too, so it continues if the first client disconnects. */
+/** Continues if the first client disconnects, because other requests may wait for the result. */
 function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -77,7 +75,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Anybody with the URL can send this request any number of times, so this check comes before the content is read (S137).
+  // Before the content is read, because anybody with the URL can repeat this request (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -98,10 +96,10 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each deletion holds a database connection, and all of them together must not use up the pool (S137). */
+/** Each deletion holds a database connection, and together they must not use up the pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
-/** Unless `isFinal`, the upload's URLs still work, so its leftover row and its reservation stay. */
+/** Unless `isFinal`, the upload's URLs still work. So its leftover row and its reservation stay. */
 async function removeUnlessNeeded(
   location: string,
   { party, isFinal }: { party: string | undefined; isFinal: boolean },

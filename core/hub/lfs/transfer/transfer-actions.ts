@@ -14,12 +14,12 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is an extension of the public hub's clients. */
+/** `multipart` is the public hub's extension. */
 export type TransferKind = "basic" | "multipart";
 
-/** Clients that offer `multipart` get it, because in a basic upload they neither send the checksum header nor report the end. */
+/** Clients that offer `multipart` get it, because in a basic upload they send no checksum header and do not report the end. */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
-  // Xet comes first, because its clients do not send chunks that are already stored.
+  // Xet comes first, because its clients skip chunks that are stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }

@@ -2,7 +2,7 @@ import { isSigned, sign } from "../../../crypto/seal.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Uploader } from "./uploader.ts";
 
-/** The public hub's clients request no new URLs, however long an upload takes. */
+/** The public hub's clients request no new URLs during an upload. */
 export const TRANSFER_SECONDS = { download: 60 * 60, upload: 24 * 60 * 60 } as const;
 
 export type Transfer = {
@@ -12,9 +12,8 @@ export type Transfer = {
   size: number;
   location?: string;
   uploadId?: string;
-  /** Names the caller for the fair queue, because the request carries no token. */
   party?: string;
-  /** The uploader's right to write is checked again at each use. */
+  /** The right to write is checked again at each use. */
   uploader?: Uploader | undefined;
 };
 
@@ -22,7 +21,7 @@ type Signed = Transfer & { expiresAt: number };
 
 const PURPOSE = "lfs transfer";
 
-/** The signature is in the URL, because the public hub's clients do not send the headers of a batch answer. */
+/** In the URL, because the public hub's clients do not send the headers of a batch answer. */
 export function signTransfer(transfer: Transfer, now = Date.now()): string {
   const signed: Signed = { ...transfer, expiresAt: Math.floor(now / 1000) + TRANSFER_SECONDS[transfer.operation] };
   const payload = Buffer.from(JSON.stringify(signed)).toString("base64url");

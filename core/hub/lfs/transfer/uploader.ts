@@ -6,10 +6,10 @@ import { ServiceError } from "../../../errors.ts";
 import { requireUpload } from "../proposals/proposal-store.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/** An upload URL is valid for a day, so the uploader's right is checked again at each use (decision 071). */
+/** Checked again at each use of an upload URL, which is valid for a day (decision 071). */
 export type Uploader =
   | { userId: string; delegationId: string | null }
-  /** A CI job that acts for no user. The upload may take longer than the job's token is valid. */
+  /** A CI job that acts for no user. Its token may expire before the upload ends. */
   | { publisherId: string }
   /** A CI job that reads as a user. */
   | { ciTokenId: string };
@@ -28,12 +28,15 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
   await requireUpload(actor, repoId);
 }
 
-/** Returns undefined if the uploader is gone. The caller must check the permission. */
+/**
+ * Checks no permissions.
+ * @returns undefined if the uploader is gone
+ */
 export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if ("ciTokenId" in uploader) return readingJob(uploader.ciTokenId);
   if ("userId" in uploader) {
     const { userId, delegationId } = uploader;
-    // The upload acts for the user and not for an organization, so an organization's sign-in requirements apply.
+    // The upload acts for the user, so an organization's sign-in requirements apply.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;

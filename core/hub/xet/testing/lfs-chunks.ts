@@ -2,7 +2,10 @@ import { claimRows } from "../../../postgres/leased-table.ts";
 import { chunkLfsObject, type DueChunking, lfsChunkingTable } from "../chunk-lfs-object.ts";
 import { ContentSplitter } from "../split-content.ts";
 
-/** Runs the worker's step until nothing is due. Returns the owners in the order of their turns. */
+/**
+ * Runs the worker's step until nothing is due.
+ * @returns the owners in the order of their turns
+ */
 export async function chunkDueFiles(): Promise<string[]> {
   const owners: string[] = [];
   for (;;) {

@@ -8,14 +8,13 @@ import { invalidRequest } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** With "listed", only allowed hosts are accepted. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
 const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
 export const DOCUMENT_POLICY_KEY = "client_documents";
 
-/** A newer or older version of the service may have written the row. */
+/** Another version of the service may have written the row. */
 export function documentPolicyOf(value: unknown): DocumentPolicy {
   const { policy } = (value ?? {}) as { policy?: unknown };
   return documentPolicies.find((each) => each === policy) ?? DEFAULT_DOCUMENT_POLICY;
@@ -26,7 +25,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
 }
 
-/** Discovery must respond even when the database is down (S85, S106). */
+/** Discovery must respond while the database is down (S85, S106). */
 export async function areDocumentsAccepted(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";
@@ -36,7 +35,7 @@ export async function areDocumentsAccepted(): Promise<boolean> {
   }
 }
 
-/** Does not revoke tokens, which are valid again when the policy is changed back (S113). */
+/** Tokens are not revoked, so they work again when the policy is changed back (S113). */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
@@ -65,12 +64,10 @@ export type HostRule = { host: string; rule: "allow" | "block" };
 /** See S87. */
 export type HostDecision = {
   isAllowed: boolean;
-  /** The rule for the host or a parent domain. Null if only the policy decides. */
   rule: HostRule | null;
   policy: DocumentPolicy;
 };
 
-/** The most specific rule decides, except under "off". */
 export function decideHost(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostDecision {
   const rule = namesCovering(hostname)
     .map((name) => rules.find(({ host }) => host === name))

@@ -3,13 +3,13 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/** Refuses invalid names, because no rule could block such a host (S87). A certificate for `*.example` allows underscores. */
+/** No rule could block a host with an invalid name (S87). A certificate for `*.example` covers names with underscores. */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /**
- * A rule covers subdomains, so `*.` adds nothing.
+ * A rule covers subdomains, so a leading `*.` is dropped.
  * @returns the name in the form of `URL.hostname`
  */
 export function parseHostName(value: unknown, field = "host"): string {

@@ -20,7 +20,7 @@ type NewHostRule = {
 const NOTE_MAX_CHARACTERS = 300;
 
 /**
- * See S113. A block revokes the consents to the host's clients (S87).
+ * See S113. A blocking rule revokes the consents to the host's clients (S87).
  * @returns the rule and the number of revoked consents
  */
 export async function setHostRule(
@@ -49,7 +49,6 @@ function parseRule(rule: string): HostRule["rule"] {
 
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
-  // Consents are revoked before their Grants, as everywhere.
   const revoked =
     await tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
   await tx.$executeRaw`
@@ -58,7 +57,7 @@ async function revokeBlocked(tx: Db, host: string): Promise<number> {
   return revoked;
 }
 
-/** Afterwards, a rule for a parent domain or the policy decides (S113). */
+/** Then the rule of a parent domain or the policy decides (S113). */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
