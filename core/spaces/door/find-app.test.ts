@@ -71,36 +71,39 @@ it("S137 a stranger who gives up access at an automatic gate ends no visits of o
   await expect(later()).rejects.toMatchObject({ code: "unauthorized" });
 });
 
-it("S151 what is sent to a Space's former name or former key reaches neither a later Space with the name nor another owner's app", async () => {
-  const [admin, member] = [await signedInPerson(), await signedInPerson()];
-  const { name: owner } = await organizationOf(admin, [[member, "contributor"]]);
-  const closed = await someRepo(admin, { type: "space", owner, isPrivate: true });
-  const create = { repoId: closed.id, ownerId: closed.owner.id, stage: "SLEEPING" };
-  const runtime = await db().spaceRuntime.upsert({ where: { repoId: closed.id }, create, update: {} });
-  const post = async ({ name }: { name: string }, rest: string) => findApp({ owner, name, rest }, { method: "POST" });
-  const { pathname } = new URL(receiverAddress(closed, runtime));
-  const key = pathname.slice(pathname.indexOf("/~"));
-  expect(await post(closed, key)).toMatchObject({ kind: "app", path: "/", repo: { id: closed.id } });
-  await moveRepo(admin.actor, { type: "space", owner, name: closed.name }, { owner, name: `${closed.name}-2` }, from);
-  expect(await post(closed, key)).toMatchObject({ kind: "app", path: "/", repo: { id: closed.id } });
+it.each([true, false])(
+  "S151 what is sent to a former name or key of a Space (private: %s) reaches neither a later Space with the name nor another owner's app",
+  async (isPrivate) => {
+    const [admin, member] = [await signedInPerson(), await signedInPerson()];
+    const { name: owner } = await organizationOf(admin, [[member, "contributor"]]);
+    const first = await someRepo(admin, { type: "space", owner, isPrivate });
+    const create = { repoId: first.id, ownerId: first.owner.id, stage: "SLEEPING" };
+    const runtime = await db().spaceRuntime.upsert({ where: { repoId: first.id }, create, update: {} });
+    const post = async ({ name }: { name: string }, rest: string) => findApp({ owner, name, rest }, { method: "POST" });
+    const { pathname } = new URL(receiverAddress(first, runtime));
+    const key = pathname.slice(pathname.indexOf("/~"));
+    expect(await post(first, key)).toMatchObject({ kind: "app", path: "/", repo: { id: first.id } });
+    await moveRepo(admin.actor, { type: "space", owner, name: first.name }, { owner, name: `${first.name}-2` }, from);
+    expect(await post(first, key)).toMatchObject({ kind: "app", path: "/", repo: { id: first.id } });
 
-  const later = await createRepo(member.actor, { type: "space", owner, name: closed.name }, from);
-  await expect(post(later, key)).rejects.toMatchObject({ code: "not_found" });
-  expect(await findApp({ owner, name: later.name, rest: key }, { method: "GET" })).toEqual({
-    kind: "elsewhere",
-    path: `/spaces/${later.fullName}/app/`,
-  });
-  expect(await post(later, "/~member/hook")).toMatchObject({ kind: "app", path: "/~member/hook" });
+    const later = await createRepo(member.actor, { type: "space", owner, name: first.name }, from);
+    await expect(post(later, key)).rejects.toMatchObject({ code: "not_found" });
+    expect(await findApp({ owner, name: later.name, rest: key }, { method: "GET" })).toEqual({
+      kind: "elsewhere",
+      path: `/spaces/${later.fullName}/app/`,
+    });
+    expect(await post(later, "/~member/hook")).toMatchObject({ kind: "app", path: "/~member/hook" });
 
-  await moveRepo(member.actor, { type: "space", owner, name: later.name }, { owner: member.username, name: later.name }, from);
-  // A public Space keeps its key when it moves.
-  const kept = await db().spaceRuntime.upsert({
-    where: { repoId: later.id },
-    create: { ...create, repoId: later.id, ownerId: member.id },
-    update: {},
-  });
-  const ofLater = receiverAddress(later, kept);
-  await expect(post(later, ofLater.slice(ofLater.indexOf("/~")))).rejects.toMatchObject({ code: "not_found" });
-  const path = `/spaces/${member.username}/${later.name}/app/hook`;
-  expect(await post(later, "/hook")).toEqual({ kind: "elsewhere", path });
-});
+    await moveRepo(member.actor, { type: "space", owner, name: later.name }, { owner: member.username, name: later.name }, from);
+    // A public Space keeps its key when it moves.
+    const kept = await db().spaceRuntime.upsert({
+      where: { repoId: later.id },
+      create: { ...create, repoId: later.id, ownerId: member.id },
+      update: {},
+    });
+    const ofLater = receiverAddress(later, kept);
+    await expect(post(later, ofLater.slice(ofLater.indexOf("/~")))).rejects.toMatchObject({ code: "not_found" });
+    const path = `/spaces/${member.username}/${later.name}/app/hook`;
+    expect(await post(later, "/hook")).toEqual({ kind: "elsewhere", path });
+  },
+);
