@@ -1,6 +1,7 @@
 import type { Scope } from "@keyhook/sdk";
 import { expect, test } from "vitest";
 import { appToken, exchangedToken, ownToken, someApp } from "../accounts/testing/tokens.ts";
+import { disableUser } from "../accounts/users/disable-user.ts";
 import { noOrigin } from "../audit/request-origin.ts";
 import { hashToken, newToken } from "../crypto/token.ts";
 import { db } from "../db.ts";
@@ -199,12 +200,13 @@ test("S32 a delegation for all organizations neither reads nor changes an organi
   ]);
 });
 
-test("S95 an exchanged token's delegation ends for good if the membership, privilege, binding or plan ends, or if the organization blocks the app", async () => {
+test("S95 S112 an exchanged token's delegation ends for good if the membership, privilege, binding, plan or account ends, or if the organization blocks the app", async () => {
   const endings: [string, (org: string, clientId: string, userId: string) => Promise<unknown>][] = [
     ["membership", (orgId, _, userId) => db().membership.deleteMany({ where: { orgId, userId } })],
     ["privilege", (_, clientId) => db().oAuthApp.update({ where: { clientId }, data: { privileges: [] } })],
     ["binding", (_, clientId) => db().oAuthApp.update({ where: { clientId }, data: { boundOrgId: null } })],
     ["plan", (id) => db().organization.update({ where: { id }, data: { plan: "team" } })],
+    ["account", (_org, _clientId, userId) => disableUser(operatorCommand, userId, noOrigin)],
     ["block", (orgId, clientId) => db().organizationApp.create({ data: { orgId, clientId, decision: "blocked" } })],
   ];
   for (const [what, end] of endings) {

@@ -12,7 +12,7 @@ export function appPath(repo: Pick<Repo, "fullName">): string {
 export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + appPath(repo);
 
 /** Pages of an app have no origin, so they have no cookies. The segment of the path that begins with `~` gives access. */
-type Visitor =
+export type Visitor =
   /** The app can pass the URL on, so it is valid for eight hours, and only until the session ends or any user loses access. */
   | { kind: "session"; sessionId: string; userId: string; generation: number }
   /** The URL is valid until it is revoked. */
@@ -33,6 +33,9 @@ export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now(
       : ["r", visitor.generation.toString(36)];
   return `~${fields.join(".")}.${sign(PURPOSE, `${repoId}\n${fields.join(".")}`)}`;
 }
+
+/** Also true for the segment of another Space, and for an expired one. */
+export const isLikeVisitorSegment = (segment: string): boolean => /^~[rs](\.[0-9a-z]+)+\.[\w-]{43}$/.test(segment);
 
 export function readVisitorSegment(repoId: string, segment: string, now = Date.now()): Visitor | undefined {
   if (!segment.startsWith("~") || segment.length > 200) return undefined;

@@ -38,7 +38,8 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
     return sendAppFailure(req, res, failureOf(error));
   }
   if (app.kind === "elsewhere") {
-    res.writeHead(302, { ...sandboxHeaders, Location: app.path + target.search, "Cache-Control": "no-store" }).end();
+    const status = req.method === "GET" || req.method === "HEAD" ? 302 : 307;
+    res.writeHead(status, { ...sandboxHeaders, Location: app.path + target.search, "Cache-Control": "no-store" }).end();
     return;
   }
   limitBody(

@@ -182,6 +182,6 @@ function watchedJson({ type, id, name }: WatchedItem): WebhookRecord["watched"][
   return { type, name, ...((type === "user" || type === "org") && { avatarUrl: avatarUrl(name) }) };
 }
 
-function jobJson({ secretNames, timeoutSeconds, ...spec }: WebhookJob): NonNullable<WebhookRecord["job"]> {
+function jobJson({ secretNames, timeoutSeconds, space: _, ...spec }: WebhookJob): NonNullable<WebhookRecord["job"]> {
   return { ...spec, secrets: secretNames, timeoutSeconds: timeoutSeconds ?? JOB_TIMEOUT_SECONDS };
 }

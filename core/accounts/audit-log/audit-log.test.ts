@@ -130,6 +130,26 @@ describe("the audit log", () => {
     expect((await findAuditEntry(admin.actor, ofOrganization(), entries[0]?.id ?? "")).id).toBe(entries[0]?.id);
   });
 
+  test("S136 shows an organization who asked for access, without the IP addresses and tokens of these strangers", async () => {
+    const stranger = await signedInPerson();
+    const address = { ip: "203.0.113.77", userAgent: "Stranger/1.0" };
+    for (const type of ["access_request.ask", "access_request.withdraw"] as const)
+      await recordAuditEvent(db(), { type, actorId: stranger.id, subjectId: stranger.id, orgId: org.id, from: address });
+    await recordAuditEvent(db(), { type: "access_request.accept", actorId: member.id, orgId: org.id, from });
+    const types = ["access_request.*"];
+    const { entries } = await listAuditEntries(admin.actor, ofOrganization(), { ...all, types });
+    const seen = entries.map(({ type, actorName, ip, userAgent }) => [type, actorName, ip, userAgent]);
+    expect(seen.toSorted()).toEqual([
+      ["access_request.accept", member.username, from.ip, from.userAgent],
+      ["access_request.ask", stranger.username, null, null],
+      ["access_request.withdraw", stranger.username, null, null],
+    ]);
+    for (const filter of [{ ip: address.ip }, { words: ["stranger/1.0"] }])
+      expect((await listAuditEntries(admin.actor, ofOrganization(), { ...all, ...filter })).entries).toEqual([]);
+    const own = await listAuditEntries(stranger.actor, { kind: "person", userId: stranger.id }, { ...all, types });
+    expect(own.entries.map(({ ip }) => ip)).toEqual([address.ip, address.ip]);
+  });
+
   test("shows users their own actions and the actions on their account, without the IP addresses of others", async () => {
     await recordAuditEvent(db(), { type: "user.sign_in", actorId: member.id, subjectId: member.id, from });
     await recordAuditEvent(db(), { type: "user.disable", actorId: admin.id, subjectId: member.id, from });

@@ -1,3 +1,4 @@
+import type { AuditEventType } from "../../audit/event-types.ts";
 import type { AuditToken } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
@@ -85,7 +86,7 @@ async function readRows(tx: Db, scope: AuditScope, read: AuditRead, matching: Pr
       LEFT JOIN personal_access_token own ON own.id = e.token ->> 'id'
      ${orderOf(read)} LIMIT ${read.limit}`;
   if (isForward(read)) rows.reverse();
-  return scope.kind === "person" ? rows.map((row) => hideOtherActors(row, scope.userId)) : rows;
+  return rows.map((row) => (isOriginShown(row, scope) ? row : withoutOrigin(row)));
 }
 
 const isForward = ({ before, after }: AuditRead): boolean => after !== undefined && !before;
@@ -123,8 +124,8 @@ function branchesOf(scope: AuditScope): Prisma.Sql[] {
 }
 
 async function conditionsOf(scope: AuditScope, { author, ip, types, words }: AuditFilter): Promise<Prisma.Sql[]> {
-  // Fields that `hideOtherActors` hides cannot be searched either.
-  const isShown = scope.kind === "person" ? Prisma.sql`e.actor_id = ${scope.userId}` : Prisma.sql`true`;
+  // Fields that are hidden cannot be searched either.
+  const isShown = originShown(scope);
   return [
     ...(author === undefined ? [] : [await authorCondition(author)]),
     ...(ip === undefined ? [] : [Prisma.sql`e.ip = ${ip} AND ${isShown}`]),
@@ -157,6 +158,18 @@ function typeCondition(types: string[]): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " OR ")})`;
 }
 
-function hideOtherActors(row: AuditRow, userId: string): AuditRow {
-  return row.actorId === userId ? row : { ...row, ip: null, userAgent: null, token: null, isTokenGone: null };
+/** Users who ask for access share their name and email address with the maintainers, and nothing else (S136). */
+const BY_STRANGERS: readonly string[] = ["access_request.ask", "access_request.withdraw"] satisfies AuditEventType[];
+
+/** Must decide as `originShown` does. */
+function isOriginShown({ type, actorId }: AuditRow, scope: AuditScope): boolean {
+  if (scope.kind === "person") return actorId === scope.userId;
+  return scope.kind === "installation" || !BY_STRANGERS.includes(type);
 }
+
+function originShown(scope: AuditScope): Prisma.Sql {
+  if (scope.kind === "person") return Prisma.sql`e.actor_id = ${scope.userId}`;
+  return scope.kind === "installation" ? Prisma.sql`true` : Prisma.sql`e.type <> ALL (${BY_STRANGERS})`;
+}
+
+const withoutOrigin = (row: AuditRow): AuditRow => ({ ...row, ip: null, userAgent: null, token: null, isTokenGone: null });

@@ -83,6 +83,8 @@ export async function revokeEverything(tx: Db, userId: string, by: { actor: Acto
   await removePublishersOf(tx, userId, by);
   await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  // A delegation of an exchanged token depends on no consent.
+  await tx.delegation.updateMany({ where: { userId, endedAt: null }, data: { endedAt: revokedAt } });
   await tx.oneTimeToken.deleteMany({ where: { userId } });
   await revokeInvitationsBy(tx, userId);
 }

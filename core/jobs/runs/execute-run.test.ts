@@ -331,8 +331,8 @@ describe("the worker of a run", () => {
     ];
     const ids = [];
     for (const [more] of failing) ids.push(await newRun(sh("true", more)));
-    const takeFiles: TakeFiles = async (space) => {
-      throw new ServiceError("not_found", `The Space ${space} is not there.`);
+    const takeFiles: TakeFiles = async ({ spaceId }) => {
+      throw new ServiceError("not_found", `The Space ${spaceId} is not there.`);
     };
     await claimAndRun({ takeFiles });
     for (const [index, id] of ids.entries()) {

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { JOB_TIMEOUT_SECONDS, type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { JOB_TIMEOUT_SECONDS, type JobSpec } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { findDelegate } from "../../access/delegation.ts";
 import { env } from "../../env.ts";
@@ -14,7 +14,7 @@ import { makeTaskDirectory } from "../runners/task-directory.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { type ClaimedRun, partyOf } from "./job-table.ts";
 import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.ts";
-import type { RunOwner } from "./run.ts";
+import { type RunOwner, type SpaceOfJob, storedSpecSchema } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 
 /** `delegate` is undefined if the actor has no rights left. */
@@ -22,7 +22,7 @@ export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /** The run's owner and the starter must both be able to read the Space. */
 export type TakeFiles = (
-  space: string,
+  space: SpaceOfJob,
   of: RunFor,
   directory: string,
   how: {
@@ -95,7 +95,7 @@ type Running = Omit<RunContext, "runner"> & {
 
 /** If another worker may have claimed the run, the command is killed at once. */
 async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
-  const spec = jobSpecSchema.parse(run.spec);
+  const spec = storedSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
   if (!flavor) return runnerFailed(`The machine size ${spec.flavor} no longer exists. Choose another size.`);
   const refusal = networkRefusal(spec);
@@ -137,7 +137,7 @@ async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, t
         ...{ ownerKind: run.owner_kind, ownerId: run.owner_id },
       });
       const how = { note: (sentence: string) => writer.note(sentence), signal: end.signal };
-      await takeFiles(spec.spaceId, { owner, delegate }, files, how).catch((error: unknown) => {
+      await takeFiles({ spaceId: spec.spaceId, space: spec.space }, { owner, delegate }, files, how).catch((error: unknown) => {
         if (!end.signal.aborted) throw error;
       });
     }

@@ -11,7 +11,7 @@ import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-na
 import { sealJobSecrets, unsealJobSecrets } from "../secrets.ts";
 import { JOB_CHANNEL } from "../stages.ts";
 import { requireOffered, requireSpace } from "./require-offered.ts";
-import { type Initiator, type RunOwner, runOf } from "./run.ts";
+import { type Initiator, type RunOwner, runOf, type StoredSpec } from "./run.ts";
 
 type Requested = { owner: JobNamespace; runId: string };
 
@@ -50,11 +50,11 @@ async function request(
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
     const prepared = await prepare(tx, owner);
-    await requireSpace(tx, actor, prepared.spec);
+    const spec = await requireSpace(tx, actor, prepared.spec);
     const { kind, id } = owner;
     const delegationId = await recordDelegation(tx, actor);
-    const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
-    const { dockerImage, spaceId } = prepared.spec;
+    const runId = await createRun(tx, { ...prepared, spec, owner: { kind, id }, createdById: actorId(actor), delegationId });
+    const { dockerImage, spaceId } = spec;
     // People write passwords into commands, so the command is left out.
     const data = { runId, image: dockerImage ?? spaceId ?? "" };
     await recordAuditEvent(tx, { type: "job.run", actor, owner, data, from });
@@ -74,7 +74,7 @@ export type NewRun = {
   createdById: string | null;
   delegationId: string | null;
   initiator: Initiator;
-  spec: JobSpec;
+  spec: StoredSpec;
   secrets: Readonly<Record<string, string>>;
   payload?: string;
   webhookId?: string;

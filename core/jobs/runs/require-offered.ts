@@ -4,9 +4,10 @@ import { may } from "../../access/may.ts";
 import type { Resources } from "../../access/rule.ts";
 import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
-import { invalidRequest, notFound } from "../../errors.ts";
+import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
+import type { StoredSpec } from "./run.ts";
 
 /** Far below the kernel's limit (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
@@ -30,9 +31,14 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
   }
 }
 
-/** A run reads with its account's rights, so the token is checked. The error does not show whether the Space exists (S136). */
-export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
-  if (spaceId === undefined) return;
+/**
+ * A run reads with its account's rights, so the token is checked. The error does not show whether an unreadable Space exists (S136).
+ * @returns the spec with the named Space
+ * @throws ServiceError `conflict` if `spec.space` no longer has the name, or has another owner
+ */
+export async function requireSpace(tx: Db, actor: Actor, spec: StoredSpec): Promise<StoredSpec> {
+  const { spaceId } = spec;
+  if (spaceId === undefined) return spec;
   const [handle = "", name = ""] = spaceId.toLowerCase().split("/");
   const [space] = await tx.$queryRaw<Resources["repo"][]>`
     SELECT r.id AS "repoId", r.is_private AS "isPrivate", r.gated <> 'none' AS "isGated",
@@ -45,4 +51,15 @@ export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSp
       AND ((r.owner_id = coalesce(h.user_id, h.org_id) AND r.name_canonical = ${name}) OR r.id = f.repo_id)
     WHERE h.handle = ${handle} ORDER BY (r.id IS NOT DISTINCT FROM f.repo_id) LIMIT 1`;
   if (!space || !(await may(actor, "repo.read_content", space, tx))) throw notFound("Space");
+  const named = { repoId: space.repoId, ownerId: (space.ownerUserId ?? space.ownerOrgId) as string };
+  if (spec.space && !isSameSpace(spec.space, named)) throw conflict(replaced(spaceId));
+  return { ...spec, space: named };
 }
+
+type NamedSpace = NonNullable<StoredSpec["space"]>;
+
+export const isSameSpace = (one: NamedSpace, other: NamedSpace): boolean =>
+  one.repoId === other.repoId && one.ownerId === other.ownerId;
+
+export const replaced = (spaceId: string): string =>
+  `${spaceId} is no longer the Space that this job was created with: another Space has the name now, or the Space has another owner. Create the job again.`;

@@ -1,4 +1,5 @@
-import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { jobSpecSchema } from "@keyhook/sdk";
+import { z } from "zod";
 import { describeDelegations, type MadeWith } from "../../access/delegation.ts";
 import type { JobRun } from "../../generated/prisma/client.ts";
 import type { RunnerName } from "../runners/runner.ts";
@@ -11,13 +12,20 @@ export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; nam
 
 export type RunOwner = { kind: "user" | "organization"; id: string };
 
+/** `space` is the Space that `spaceId` named then. A later Space with the name may be another user's (S151). */
+export const storedSpecSchema = jobSpecSchema.extend({
+  space: z.object({ repoId: z.string(), ownerId: z.string() }).optional(),
+});
+export type StoredSpec = z.infer<typeof storedSpecSchema>;
+export type SpaceOfJob = Pick<StoredSpec, "space"> & { spaceId: string };
+
 export type Run = {
   id: string;
   owner: RunOwner;
   createdById: string | null;
   madeWith: MadeWith | null;
   initiator: Initiator;
-  spec: JobSpec;
+  spec: StoredSpec;
   secretNames: string[];
   runner: RunnerName | null;
   stage: JobStage;
@@ -49,7 +57,7 @@ export function runOf(row: Row, secretNames: string[] = []): Run {
     createdById: row.createdById,
     madeWith: null,
     initiator: row.initiator as Initiator,
-    spec: jobSpecSchema.parse(row.spec),
+    spec: storedSpecSchema.parse(row.spec),
     secretNames,
     runner: row.runner as RunnerName | null,
     stage: row.stage as JobStage,

@@ -1,4 +1,4 @@
-import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { recordDelegation } from "../../access/delegation.ts";
 import { lockOwner } from "../../accounts/handles/find-owner.ts";
@@ -12,7 +12,7 @@ import { newId } from "../../ids.ts";
 import { readableSize } from "../../readable-size.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { requireOffered, requireSpace } from "../runs/require-offered.ts";
-import type { RunOwner } from "../runs/run.ts";
+import { type RunOwner, storedSpecSchema } from "../runs/run.ts";
 import { sealJobSecrets } from "../secrets.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
@@ -43,7 +43,7 @@ export async function createSchedule(actor: Actor, namespace: string, input: New
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
     if (!isSuspended) await requireFewActive(tx, actor);
-    await requireSpace(tx, actor, spec);
+    const stored = await requireSpace(tx, actor, spec);
     const row = await tx.scheduledJob.create({
       data: {
         id: newId(),
@@ -51,7 +51,7 @@ export async function createSchedule(actor: Actor, namespace: string, input: New
         ownerKind: owner.kind,
         createdById: actorId(actor),
         delegationId: await recordDelegation(tx, actor),
-        spec,
+        spec: stored,
         secrets: sealJobSecrets(secrets),
         ...when,
         mayOverlap,
@@ -121,7 +121,7 @@ export async function updateSchedule(
   return editSchedule(actor, of, async (tx, row, owner) => {
     const { labels, mayOverlap = row.mayOverlap } = changes;
     if (!row.isSuspended && row.createdById !== actorId(actor)) await requireFewActive(tx, actor);
-    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
+    await requireSpace(tx, actor, storedSpecSchema.parse(row.spec));
     const when = parseSchedule({ schedule: changes.schedule ?? row.schedule, timezone: changes.timezone ?? row.timezone });
     const isMoved = when.schedule !== row.schedule || when.timezone !== row.timezone;
     const changed = await tx.scheduledJob.update({
@@ -130,7 +130,7 @@ export async function updateSchedule(
         ...when,
         mayOverlap,
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
-        ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
+        ...(labels && { spec: { ...storedSpecSchema.parse(row.spec), labels } }),
         // A worker that claimed the row for the old due time must lose its claim.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
@@ -159,7 +159,7 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   return editSchedule(actor, of, async (tx, row, owner) => {
     if (!row.isSuspended) return row;
     await requireFewActive(tx, actor);
-    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
+    await requireSpace(tx, actor, storedSpecSchema.parse(row.spec));
     const changed = await tx.scheduledJob.update({
       where: { id: row.id },
       data: {

@@ -1,7 +1,7 @@
-import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { describeDelegations, type MadeWith } from "../../access/delegation.ts";
 import type { Db } from "../../db.ts";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
+import { type StoredSpec, storedSpecSchema } from "../runs/run.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
@@ -10,7 +10,7 @@ export type Schedule = {
   ownerId: string;
   createdById: string | null;
   madeWith: MadeWith | null;
-  spec: JobSpec;
+  spec: StoredSpec;
   /** The values of secrets are never shown (S134). */
   secretNames: string[];
   schedule: string;
@@ -55,7 +55,7 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
   return rows.map(({ secrets, spec, dueAt, lastRunId, delegationId, ownerKind: _, ...row }) => ({
     ...row,
     madeWith: (delegationId && madeWith.get(delegationId)) || null,
-    spec: jobSpecSchema.parse(spec),
+    spec: storedSpecSchema.parse(spec),
     secretNames: Object.keys(unsealJobSecrets(secrets)).sort(),
     nextRunAt: row.isSuspended ? null : dueAt,
     lastRun: (lastRunId && runs.get(lastRunId)) || null,

@@ -1,4 +1,3 @@
-import { jobSpecSchema } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { type ActsFor, findDelegate, recordDelegation } from "../../access/delegation.ts";
 import { may } from "../../access/may.ts";
@@ -10,7 +9,7 @@ import { conflict, isServiceError } from "../../errors.ts";
 import type { JobNamespace } from "../find-job-namespace.ts";
 import { createRun, requireRoom } from "../runs/request-run.ts";
 import { requireSpace } from "../runs/require-offered.ts";
-import { namespaceOf, type RunOwner } from "../runs/run.ts";
+import { namespaceOf, type RunOwner, storedSpecSchema } from "../runs/run.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { isOver, type JobStage } from "../stages.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
@@ -31,7 +30,8 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       FOR UPDATE`;
     if (!held) return;
     const row = await tx.scheduledJob.findUniqueOrThrow({ where: { id: claimed.id } });
-    if (!(isLive && (await mayStillRun(tx, row)))) return suspend(tx, row);
+    const refusal = isLive ? await refusalOf(tx, row) : NO_RIGHT;
+    if (refusal) return suspend(tx, row, refusal);
     const outcome = await runUnlessBusy(tx, row, held.dueAt);
     await tx.scheduledJob.update({
       where: { id: row.id },
@@ -62,21 +62,27 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   }
 }
 
-async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
+type Refusal = { message: string; reason: string };
+
+const NO_RIGHT: Refusal = {
+  message:
+    "The user or app that created, last changed or resumed this schedule no longer has permission to run it. Resume it to run it with your own permissions.",
+  reason: "whoever created, last changed or resumed it no longer has permission to run it",
+};
+
+async function refusalOf(tx: Db, row: ScheduleRow): Promise<Refusal | undefined> {
   const delegate = await findDelegate(row, tx);
-  if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;
+  if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return NO_RIGHT;
   try {
-    await requireSpace(tx, delegate, jobSpecSchema.parse(row.spec));
-    return true;
+    await requireSpace(tx, delegate, storedSpecSchema.parse(row.spec));
+    return undefined;
   } catch (error) {
-    if (isServiceError(error)) return false;
-    throw error;
+    if (!isServiceError(error)) throw error;
+    return error.code === "conflict" ? { message: error.message, reason: error.message } : NO_RIGHT;
   }
 }
 
-async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
-  const message =
-    "The user or app that created, last changed or resumed this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
+async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow, { message, reason }: Refusal): Promise<void> {
   await tx.scheduledJob.update({
     where: { id },
     data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
@@ -84,7 +90,7 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   await recordAuditEvent(tx, {
     type: "scheduled_job.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
-    data: { scheduleId: id, reason: "whoever created, last changed or resumed it no longer has permission to run it" },
+    data: { scheduleId: id, reason },
   });
 }
 
@@ -100,8 +106,7 @@ export async function runScheduleNow(
         "The last run is still running, and this schedule does not allow overlapping runs. Wait for it to finish, or cancel it.";
       throw conflict(sentence);
     }
-    const { dockerImage, spaceId } = jobSpecSchema.parse(row.spec);
-    await requireSpace(tx, actor, { spaceId });
+    const { dockerImage, spaceId } = await requireSpace(tx, actor, storedSpecSchema.parse(row.spec));
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const runId = await startRunOf(tx, row, by);
     await tx.scheduledJob.update({ where: { id: row.id }, data: { lastRunId: runId } });
@@ -123,7 +128,7 @@ async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdBy
     owner: ownerOf(row),
     ...{ createdById: by.createdById, delegationId: by.delegationId },
     initiator: { type: "scheduled-job", id: row.id },
-    spec: jobSpecSchema.parse(row.spec),
+    spec: storedSpecSchema.parse(row.spec),
     secrets: unsealJobSecrets(row.secrets),
   });
 }

@@ -5,7 +5,10 @@ import { from, organizationOf, signedInPerson } from "../../accounts/testing/peo
 import { db } from "../../db.ts";
 import { askForAccess, withdrawAccessRequest } from "../../hub/gates/ask-for-access.ts";
 import { deleteAccount } from "../../hub/owners/delete-owner.ts";
+import { createRepo } from "../../hub/repos/create-repo.ts";
+import { moveRepo } from "../../hub/repos/move-repo.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
+import { receiverAddress } from "../controls/change-runtime.ts";
 import { findApp } from "./find-app.ts";
 
 it("S136 a member who does not meet the organization's requirements gets the same response for a private and a missing Space", async () => {
@@ -70,3 +73,40 @@ it("S137 a stranger who gives up access at an automatic gate ends no visits of o
   await withdrawAccessRequest(stranger.actor, repo.id, from);
   await expect(later()).rejects.toMatchObject({ code: "unauthorized" });
 });
+
+it.each([true, false])(
+  "S151 what is sent to a former name or key of a Space (private: %s) reaches neither a later Space with the name nor another owner's app",
+  async (isPrivate) => {
+    const [admin, member] = [await signedInPerson(), await signedInPerson()];
+    const { name: owner } = await organizationOf(admin, [[member, "contributor"]]);
+    const first = await someRepo(admin, { type: "space", owner, isPrivate });
+    const create = { repoId: first.id, ownerId: first.owner.id, stage: "SLEEPING" };
+    const runtime = await db().spaceRuntime.upsert({ where: { repoId: first.id }, create, update: {} });
+    const post = async ({ name }: { name: string }, rest: string) => findApp({ owner, name, rest }, { method: "POST" });
+    const { pathname } = new URL(receiverAddress(first, runtime));
+    const key = pathname.slice(pathname.indexOf("/~"));
+    expect(await post(first, key)).toMatchObject({ kind: "app", path: "/", repo: { id: first.id } });
+    await moveRepo(admin.actor, { type: "space", owner, name: first.name }, { owner, name: `${first.name}-2` }, from);
+    expect(await post(first, key)).toMatchObject({ kind: "app", path: "/", repo: { id: first.id } });
+
+    const later = await createRepo(member.actor, { type: "space", owner, name: first.name }, from);
+    await expect(post(later, key)).rejects.toMatchObject({ code: "not_found" });
+    expect(await findApp({ owner, name: later.name, rest: key }, { method: "GET" })).toEqual({
+      kind: "elsewhere",
+      path: `/spaces/${later.fullName}/app/`,
+    });
+    expect(await post(later, "/~member/hook")).toMatchObject({ kind: "app", path: "/~member/hook" });
+
+    await moveRepo(member.actor, { type: "space", owner, name: later.name }, { owner: member.username, name: later.name }, from);
+    // A public Space keeps its key when it moves.
+    const kept = await db().spaceRuntime.upsert({
+      where: { repoId: later.id },
+      create: { ...create, repoId: later.id, ownerId: member.id },
+      update: {},
+    });
+    const ofLater = receiverAddress(later, kept);
+    await expect(post(later, ofLater.slice(ofLater.indexOf("/~")))).rejects.toMatchObject({ code: "not_found" });
+    const path = `/spaces/${member.username}/${later.name}/app/hook`;
+    expect(await post(later, "/hook")).toEqual({ kind: "elsewhere", path });
+  },
+);

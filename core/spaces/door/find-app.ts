@@ -5,7 +5,7 @@ import { isServiceError, notFound } from "../../errors.ts";
 import { countAgainst } from "../../fair-queue/party.ts";
 import { findRepo } from "../../hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "../../hub/repos/repo.ts";
-import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
+import { appPath, isLikeVisitorSegment, readVisitorSegment, type Visitor, visitorSegment } from "../app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 
 type Credentials = {
@@ -42,10 +42,15 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
   }
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
-  const isVisiting = await isAdmitted(repo, segment, runtime, credentials.method);
+  const isFormerOwner = repo.owner.handle.toLowerCase() !== owner.toLowerCase();
+  const visitor = readVisitorSegment(repo.id, segment);
+  // Deliveries that are meant for another Space or another owner may be private (S151).
+  const isMeant = visitor !== undefined && !(visitor.kind === "receiver" && isFormerOwner);
+  const isVisiting = isMeant && (await isAdmitted(repo, visitor, runtime, credentials.method));
   if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
   // If the session allows access, an expired URL redirects to a new one.
-  const asked = segment.startsWith("~") && !open ? path : rest;
+  const isForAnother = isLikeVisitorSegment(segment);
+  const asked = isForAnother || (segment.startsWith("~") && !open) ? path : rest;
   if (!open) {
     const viewer = await viewerOf(credentials);
     if (!viewer) throw refusal;
@@ -56,9 +61,10 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId, generation });
     return { kind: "elsewhere", path: `${appPath(repo)}${visit}${asked?.startsWith("/") ? asked : "/"}` };
   }
+  if (isForAnother && !isReading(credentials)) throw notFound("Repository");
   const isCanonicalName = repo.owner.handle === owner && repo.name === name;
-  if (isReading(credentials) && (!isCanonicalName || rest === ""))
-    return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
+  if (isFormerOwner || (isReading(credentials) && (!isCanonicalName || rest === "" || isForAnother)))
+    return { kind: "elsewhere", path: appPath(repo) + (asked ?? "").replace(/^\//, "") };
   return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: true };
 }
 
@@ -72,9 +78,7 @@ async function viewerOf(credentials: Credentials): Promise<Viewer | undefined> {
   return session && { actor: personActor(session), session };
 }
 
-async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
-  const visitor = readVisitorSegment(repo.id, segment);
-  if (!visitor) return false;
+async function isAdmitted(repo: Repo, visitor: Visitor, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   // A receiver can only post, so that its URL cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;

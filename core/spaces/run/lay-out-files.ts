@@ -5,7 +5,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Actor, anonymous, operatorCommand } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
-import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
+import { conflict, invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
 import { streamBlob } from "../../hub/git/read/find-file.ts";
 import { type GitObjects, TooMuchToRead, withObjects } from "../../hub/git/read/git-objects.ts";
 import { walkTree } from "../../hub/git/read/list-tree.ts";
@@ -15,17 +15,19 @@ import type { LfsObjectId } from "../../hub/lfs/lfs-object.ts";
 import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
 import { findRepo } from "../../hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "../../hub/repos/repo.ts";
+import { isSameSpace, replaced } from "../../jobs/runs/require-offered.ts";
+import type { SpaceOfJob } from "../../jobs/runs/run.ts";
 
 type Owner = { kind: "user" | "organization"; id: string };
 
 /** The job's owner and starter must both be able to read the Space. The error does not show whether the Space exists (S136). */
 export async function takeSpaceFiles(
-  space: string,
+  { spaceId, space }: SpaceOfJob,
   { owner, delegate }: { owner: Owner; delegate: Actor | undefined },
   directory: string,
   { note, signal }: { note: (sentence: string) => void; signal: AbortSignal },
 ): Promise<void> {
-  const [handle = "", name = ""] = space.split("/");
+  const [handle = "", name = ""] = spaceId.split("/");
   const repo = await findRepo(operatorCommand, { type: "space", owner: handle, name }).catch((error: unknown) => {
     if (isServiceError(error)) return undefined;
     throw error;
@@ -33,10 +35,11 @@ export async function takeSpaceFiles(
   const mayHave =
     repo && delegate && (await mayRead(owner, repo)) && (await may(delegate, "repo.read_content", repoResource(repo)));
   if (!mayHave) {
-    const sentence = `The Space ${space} does not exist, or the job's owner or whoever started the job cannot read it. Check the name, and that both have access.`;
+    const sentence = `The Space ${spaceId} does not exist, or the job's owner or whoever started the job cannot read it. Check the name, and that both have access.`;
     throw new ServiceError("not_found", sentence);
   }
-  if (repo.headSha === null) throw invalidRequest(`The Space ${space} has no files yet.`);
+  if (space && !isSameSpace(space, { repoId: repo.id, ownerId: repo.owner.id })) throw conflict(replaced(spaceId));
+  if (repo.headSha === null) throw invalidRequest(`The Space ${spaceId} has no files yet.`);
   try {
     await layOutFiles(repo, repo.headSha, directory, { note, signal });
   } catch (error) {

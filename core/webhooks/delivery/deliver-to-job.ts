@@ -1,7 +1,7 @@
-import { jobSpecSchema } from "@keyhook/sdk";
 import { unseal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
 import { createRun, hasRoom } from "../../jobs/runs/request-run.ts";
+import { storedSpecSchema } from "../../jobs/runs/run.ts";
 import { unsealJobSecrets } from "../../jobs/secrets.ts";
 import { isOver, type JobStage } from "../../jobs/stages.ts";
 import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
@@ -64,7 +64,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
   // Everything is read at one moment, because the webhook may have changed since the claim.
   const [kept] = event ? await readJob(webhookId, event.id) : [];
   if (kept && !kept.mayReceive) return LOOK_AGAIN;
-  const spec = jobSpecSchema.safeParse(kept?.job);
+  const spec = storedSpecSchema.safeParse(kept?.job);
   if (!kept || !event || !spec.success) {
     return neverRun("the webhook's job cannot be read: select it again");
   }

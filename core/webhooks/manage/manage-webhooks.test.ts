@@ -285,6 +285,18 @@ describe("S130 the secret of a webhook", () => {
     await updateWebhook(ada.actor, id, after, from);
   });
 
+  it("S151 must be entered again if another Space has the name of the job's Space now", async () => {
+    const { name, fullName } = await someRepo(ada, { type: "space", sdk: "node" });
+    const space = { type: "space", owner: ada.username, name } as const;
+    const job = { spaceId: fullName, command: ["env"] };
+    const id = await withSecret({ job });
+    await moveRepo(ada.actor, space, { owner: ada.username, name: `${name}-2` }, from);
+    await updateWebhook(ada.actor, id, { job }, from);
+    await createRepo(ada.actor, { ...space, sdk: "node" }, from);
+    await expect(updateWebhook(ada.actor, id, { job }, from)).rejects.toMatchObject({ field: "secret" });
+    expect(await kept(id)).toEqual(["tell-nobody", null]);
+  });
+
   it("stays for another path of the same receiver, and for the same job", async () => {
     const id = await withSecret({ url });
     await updateWebhook(ada.actor, id, { url: "https://HOOKS.example.com:443/other?path=1" }, from);

@@ -1,10 +1,11 @@
-import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import type { EventDomain, WatchType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { describeDelegations } from "../../access/delegation.ts";
 import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { unseal } from "../../crypto/seal.ts";
 import { type Db, db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import type { StoredSpec } from "../../jobs/runs/run.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 import { webhookReads } from "../watchers.ts";
 import type { WatchedItem, Webhook } from "./webhook.ts";
@@ -14,7 +15,7 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
   ownerId: string;
   ownerKind: "user" | "organization";
   ownerHandle: string;
-  job: JobSpec | null;
+  job: StoredSpec | null;
   jobSecrets: Uint8Array | null;
   domains: EventDomain[];
   disabledReason: DisabledReason | null;

@@ -10,6 +10,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { requireImage } from "../../jobs/image-reference.ts";
 import { requireSpace } from "../../jobs/runs/require-offered.ts";
+import { type StoredSpec, storedSpecSchema } from "../../jobs/runs/run.ts";
 import { isOwnRelay, relayTargetOf } from "../../relay/relay.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
@@ -22,7 +23,7 @@ export type TargetInput = {
 
 export type TargetColumns = {
   url: string | null;
-  job: JobSpec | typeof Prisma.DbNull;
+  job: StoredSpec | typeof Prisma.DbNull;
   jobSecrets: Uint8Array<ArrayBuffer> | null;
   jobSourceId: string | null;
 };
@@ -45,8 +46,7 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   await requirePermission(actor, "job.run", webhookNamespace(owner), { what: "Account", tx });
   const target = job != null ? inlineJob(job) : await copiedJob(tx, actor, owner, jobSourceId as string);
   requireSmall(target);
-  await requireSpace(tx, actor, target.job as JobSpec);
-  return target;
+  return { ...target, job: await requireSpace(tx, actor, target.job as StoredSpec) };
 }
 
 /** A list contains all webhooks of an owner with their jobs, so jobs must be small (S137). */
@@ -108,7 +108,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   }
   return {
     url: null,
-    job: jobSpecSchema.parse(run.spec),
+    job: storedSpecSchema.parse(run.spec),
     jobSecrets: run.secrets && Uint8Array.from(run.secrets),
     jobSourceId: runId,
   };

@@ -1,6 +1,7 @@
-import type { EventDomain, JobSpec, TestKind, WatchType } from "@keyhook/sdk";
+import type { EventDomain, TestKind, WatchType } from "@keyhook/sdk";
 import type { MadeWith } from "../../access/delegation.ts";
 import type { Resources } from "../../access/rule.ts";
+import type { StoredSpec } from "../../jobs/runs/run.ts";
 import { relayTargetOf } from "../../relay/relay.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 
@@ -14,7 +15,7 @@ export type WatchedItem = {
   name: string | null;
 };
 
-export type WebhookJob = JobSpec & { secretNames: string[] };
+export type WebhookJob = StoredSpec & { secretNames: string[] };
 
 export type Webhook = {
   id: string;

@@ -301,7 +301,7 @@ test("S137 many short visits to one user's repositories count as a long one", as
   for (let id = ""; id !== repos.at(-1)?.id; visits++) {
     const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
     const begun = performance.now();
-    await maintainRepository(rows[0] as DueMaintenance, claimId, { longVisitMs: 5 * shortestMs });
+    await maintainRepository(rows[0] as DueMaintenance, claimId, { longMs: 5 * shortestMs });
     shortestMs = Math.min(shortestMs, performance.now() - begun);
     id = (rows[0] as DueMaintenance).id;
   }

@@ -2,7 +2,6 @@ import { ScrollText } from "lucide-react";
 import type { Metadata } from "next";
 import { notFound, redirect } from "next/navigation";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { appUrl } from "#core/spaces/app-address.ts";
 import { receiverAddress } from "#core/spaces/controls/change-runtime.ts";
 import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
@@ -63,29 +62,22 @@ async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
 }
 
 function ReceiverCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
-  const isOpen = !repo.isPrivate && repo.gated === "none";
   return (
     <SectionCard
       title="Webhook receiver"
-      description={
-        isOpen
-          ? "Webhooks can send events to this URL, with any path of the app appended. A sleeping app wakes up. Verify the webhook's signature, because anyone can post to this URL."
-          : "This Space is private or gated, but webhooks can send events to this URL. It accepts only POST requests."
-      }
+      description="Webhooks can send events to this URL, with any path of the app appended. It accepts only POST requests. A sleeping app wakes up. Verify the webhook's signature, because anyone who knows the URL can post to it."
     >
       <div className="grid gap-4">
-        <CopyField label="URL" value={isOpen ? appUrl(repo) : receiverAddress(repo, runtime)} />
-        {!isOpen && (
-          <ConfirmDestructive
-            action={controlSpaceAction.bind(null, repoNameOf(repo), "renew-receiver")}
-            trigger="Create new URL"
-            title={`Create a new URL for ${repo.fullName}?`}
-            confirm="Create new URL"
-            size="small"
-          >
-            The current URL stops working. Update the webhooks that use it.
-          </ConfirmDestructive>
-        )}
+        <CopyField label="URL" value={receiverAddress(repo, runtime)} />
+        <ConfirmDestructive
+          action={controlSpaceAction.bind(null, repoNameOf(repo), "renew-receiver")}
+          trigger="Create new URL"
+          title={`Create a new URL for ${repo.fullName}?`}
+          confirm="Create new URL"
+          size="small"
+        >
+          The current URL stops working. Update the webhooks that use it.
+        </ConfirmDestructive>
       </div>
     </SectionCard>
   );
