@@ -6,7 +6,6 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** `write-discussions` also applies to the public repositories of others. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../errors.ts";
 
-/** Refuses what Postgres cannot store (S51), and U+FFFD, which is what decoding makes of invalid UTF-8. */
+/** Refuses what Postgres cannot store (S51), and U+FFFD, which decoders put in place of invalid UTF-8. */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
   if (value.length > maxCharacters)

@@ -50,7 +50,7 @@ const BLOCKS = 100;
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
-/** Few requests write, because each process counts a hundredth of the limit ahead. Only for few keys, which stay in memory. */
+/** Each process counts a hundredth of the limit ahead, so few requests write. Only for few keys, because they stay in memory. */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
     const counting = blocks.get(key) ?? countBlock(key, limit);
@@ -149,7 +149,7 @@ export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR
  * Limits entries, because nobody can delete them (S144).
  * @param kind each kind has limits of its own
  * @param subject what the entry is about
- * @param ip or `host`. Omit both only for subjects that nobody can make up.
+ * @param ip pass this or `host`. Omit both only if nobody can invent subjects.
  */
 export async function mayRecord(
   kind: string,

@@ -8,7 +8,7 @@ type FairQueueOptions = {
   slots: number;
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** One caller's waiting requests. All accounts together may have eight times as many, and so may all addresses. */
+  /** The limit for one caller's waiting requests. All accounts together have eight times this limit, and so do all addresses. */
   waitingMax?: number;
 };
 

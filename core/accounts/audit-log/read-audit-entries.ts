@@ -35,7 +35,6 @@ type AuditRead = {
 
 type AuditBatch = {
   rows: AuditRow[];
-  /** The position at which the search stopped, if it has not read all entries. */
   end?: AuditPosition;
 };
 

@@ -158,7 +158,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
   }
 }
 
-/** Organizations that require their own issuer check the recorded time. `ownerId` finds only identities of this user. */
+/** Organizations that require their own issuer check the recorded time. With `ownerId`, only this user is found. */
 async function recordUse(
   tx: Db,
   providerId: string,

@@ -22,7 +22,7 @@ const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
 /** The limit for a sender over all organizations, because each invitation sends an email to an address that the sender chose. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
-/** How often one user may invite one address, over all organizations, because a user can create many of them. */
+/** How often one user may invite one address, over all organizations, because a user can create many organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {

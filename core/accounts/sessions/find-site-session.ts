@@ -12,7 +12,6 @@ export type SiteSession = {
   userId: string;
   /** The time of the last authentication (S113). */
   authenticatedAt: Date;
-  /** The methods of RFC 8176. */
   methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
