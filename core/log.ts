@@ -23,7 +23,7 @@ export type RequestContext = {
   pageStatus?: number;
   /** The seconds of the page's `Retry-After` header. */
   pageRetryAfter?: number;
-  /** Whether a page or an action has begun. An error before it is about a form that Next cannot read (instrumentation.ts). */
+  /** Whether a page or an action has begun. An earlier error is about a form that Next cannot read (instrumentation.ts). */
   hasBegun?: boolean;
   /** The reason for a page's failure, from its error (instrumentation.ts); absent for a fault of the service. */
   failure?: Failure;

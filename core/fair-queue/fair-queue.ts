@@ -195,8 +195,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // If there is no room, the longest line loses its last request or, if the new caller's line would become as long, a slow
-  // caller's line does.
+  // If there is no room, the longest line loses its last request. If no line is longer than the new caller's would become, a slow
+  // caller's line loses one.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

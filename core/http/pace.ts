@@ -12,7 +12,6 @@ export type Watched = {
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether others wait for the slot that this transfer holds. */
   mustYield?: (() => boolean) | undefined;
   /** Like `graceMs`, while others wait for the slot. */
   contendedGraceMs?: number;

@@ -97,7 +97,7 @@ describe("S82 uploaded pictures", () => {
     expect(await db().image.count()).toBe(before);
   });
 
-  test("are not found by an unknown or invalid id", async () => {
+  test("are not found by an unknown or invalid ID", async () => {
     for (const id of [newId(), "\0", "../../etc/passwd", "x".repeat(10_000)]) expect(await findImage(id)).toBeUndefined();
   });
 });

@@ -65,7 +65,6 @@ type Source = {
   close(): Promise<void>;
 };
 
-/** Locks the data directory, or checks that the database has no other sessions. */
 async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {

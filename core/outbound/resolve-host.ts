@@ -15,7 +15,7 @@ export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[
 /** The addresses may be reused for `seconds`. */
 type FoundAddresses = { addresses: string[]; seconds: number };
 
-/** How long addresses are reused that did not come from a name server. */
+/** Addresses that did not come from a name server are reused for this long. */
 const LOCAL_SECONDS = 5;
 
 /**

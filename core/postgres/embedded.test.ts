@@ -160,7 +160,7 @@ describe("an embedded database that runs", () => {
     expect(statSync(join(dataDir, "postgres")).mode & 0o077).toBe(0);
   });
 
-  it("has no capability where it needs none", async () => {
+  it("has a capability only if it needs one", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     // The server needs the capability only if other users may not enter the directories above the checkout.
     const { pid } = server;

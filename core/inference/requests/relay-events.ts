@@ -117,14 +117,13 @@ export class AnswerCounter {
     this.#characters += charactersOf(data);
   }
 
-  /** Whole seconds, rounded up. */
   seconds(): number {
     return Math.ceil((performance.now() - this.#begin) / 1_000);
   }
 
   /**
-   * Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. Only the time limits that,
-   * because a provider may ignore the maximum that the client asked for.
+   * Nobody waits for the rest of the answer, of which the provider may have generated more than it has sent. The estimate depends
+   * only on the time, because a provider may ignore the client's maximum.
    */
   abandon(): void {
     this.#unseen ??= Math.min(COMPLETION_MAX, this.seconds() * this.#completion.perSecond);
