@@ -36,7 +36,7 @@ it("S136 a member who does not meet the organization's requirements gets the sam
   }
 });
 
-it("S137 a stranger who gives up access at an automatic gate ends no visits of others, but at a manual gate visits end", async () => {
+it("S137 a stranger who gives up access ends others' visits only at a manual gate", async () => {
   const [owner, visitor, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(owner, { type: "space" });
   const name = { type: "space", owner: owner.username, name: repo.name } as const;
