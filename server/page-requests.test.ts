@@ -179,7 +179,7 @@ describe("a page", { timeout: 60_000 }, () => {
     });
   });
 
-  it("S138 refuses the arguments of an action before React builds them, if they are very many", async () => {
+  it("S138 refuses too many arguments of an action before React builds them", async () => {
     const headers = { "content-type": MULTIPART, "next-action": action };
     const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
     const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
@@ -251,7 +251,7 @@ function flood(path: string, contentType: string): Promise<{ status: number | un
   });
 }
 
-it("builds of the same sources have the same IDs, so that a form of one machine's build works at another's", () => {
+it("builds of the same sources have the same IDs", () => {
   const folder = process.env.NEXT_DIST_DIR ?? ".next";
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const sources = read("keyhook-built");

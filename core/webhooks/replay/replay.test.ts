@@ -105,7 +105,7 @@ describe("a replay of one", () => {
     expect(await db().deliveryQueue.count({ where: { webhookId } })).toBe(53);
   });
 
-  it("S123 S124 sends the same bytes under the same ID to the webhook's current target, signed with its current secret", async () => {
+  it("S123 S124 sends the same bytes under the same ID to the current target, signed with the current secret", async () => {
     const [old, current] = [await startReceiver([500]), await startReceiver()];
     const webhookId = await webhookTo({ url: old.url, secret: "the first of the two secrets", ownerId: ada.id });
     const [id = ""] = await queueDeliveries(webhookId, { tags: ["b", "a", 'ü "'] });
