@@ -21,7 +21,6 @@ export type RequestContext = {
   traceparent?: string;
   /** The status of a page. Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
-  /** The seconds of the page's `Retry-After` header. */
   pageRetryAfter?: number;
   /** Whether a page or an action has begun. An earlier error is about a form that Next cannot read (instrumentation.ts). */
   hasBegun?: boolean;

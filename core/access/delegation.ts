@@ -186,7 +186,6 @@ export type MadeWith = {
   kind: "app" | "token";
   isOwnProgram: boolean;
   clientId: string | null;
-  /** Null if the app or the token is gone. */
   name: string | null;
   isEnded: boolean;
 };

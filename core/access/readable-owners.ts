@@ -41,7 +41,6 @@ export async function readableOwners(
   return { ...nothing, ownerIds: readable({}), madeBy };
 }
 
-/** The table must have `is_private`, `owner_id` and `created_by_client_id`. */
 export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
   const column = (name: string) => Prisma.raw(`${alias}.${name}`);
   const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));

@@ -125,7 +125,6 @@ export const rules = {
     refusal: "repo.read",
   },
   "repo.manage": { on: "repo", ...writers, token: { own: ["manage-repos"] }, refusal: "repo.read" },
-  /** A publisher gives CI jobs permanent access without anybody's token. */
   "repo.manage_publishers": { on: "repo", ...writers, recent: true, refusal: "repo.read" },
 
   "discussion.write": {

@@ -19,7 +19,6 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
-  // The input may be longer than the cleaned text.
   const cleaned = plainText(field, value, maxCharacters * 4)
     .normalize("NFC")
     .replace(/\s/gu, " ")

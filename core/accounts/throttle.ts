@@ -9,7 +9,6 @@ import { addressKey } from "./address-key.ts";
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 type Counted = {
-  /** The number of attempts in the window, including this one. */
   count: number;
   /** Has no effect after the window of the attempt has ended. */
   giveBack: () => Promise<void>;
@@ -112,7 +111,6 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
     .toReversed();
 }, 500);
 
-/** If one counter refuses, the counters before it give the attempt back. */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
   const counted: Counted[] = [];
   try {
@@ -124,7 +122,6 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/** Returns whether the limit allows the action, instead of throwing. */
 export async function isWithinThrottle(
   tx: Db,
   key: string,

@@ -17,7 +17,6 @@ type TakeOptions = {
   within?: string;
   party?: Party;
   waitMaxMs?: number;
-  /** The work continues even if its request is closed. */
   isKept?: boolean;
 };
 

@@ -7,7 +7,6 @@ export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void; hear(): void };
 
-/** When there are more, the connection that was idle longest is closed. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();

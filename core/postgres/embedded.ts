@@ -12,7 +12,6 @@ import { findServerUser } from "./server-user.ts";
 export type EmbeddedServer = {
   url: string;
   ownerUrl: string;
-  /** For tests, which create databases. */
   superuserUrl: string;
   port: number;
   pid: number;
@@ -25,13 +24,11 @@ export type EmbeddedServer = {
 type Options = {
   /** False only for disposable data, which a crash of the machine may damage. */
   isDurable?: boolean;
-  /** The port before a crash, which is used again if it is free. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// The time is long, because recovering a large database takes long.
 const READY_SECONDS = 120;
 
 /** The caller must hold the data directory's lock. */

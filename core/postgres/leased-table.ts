@@ -9,7 +9,6 @@ export type LeasedTable = {
   key?: string;
   /** An SQL condition that is true while the row's work is not done. */
   isOpen: string;
-  /** For tables whose work holds a slot for long. */
   share?: Share;
 };
 

@@ -13,7 +13,6 @@ const GB = 1_000_000_000;
 /** git's folder of an empty repository takes this much on disk. */
 export const REPOSITORY_BYTES = 36_864;
 
-/** The size of an attempt without its URL and response. */
 export const ATTEMPT_BYTES = 500;
 
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);

@@ -259,7 +259,6 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** Does nothing if another process does the work. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

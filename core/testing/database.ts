@@ -11,7 +11,6 @@ export function asService(databaseUrl: string): string {
   return url.href;
 }
 
-/** Drops an existing database of this name. */
 export async function recreateDatabase(serverUrl: string, name: string, template = "template1"): Promise<string> {
   await dropDatabase(serverUrl, name);
   await execute(serverUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);

@@ -161,12 +161,10 @@ export type Invitation = {
   organization: { name: string; fullName: string; avatarId: string | null };
   email: string;
   role: OrganizationRole;
-  /** Undefined if the operator's command invited, or the account is gone. */
   invitedBy: string | undefined;
   expiresAt: Date;
 };
 
-/** @returns undefined for a link that is unknown or was replaced */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },

@@ -46,7 +46,6 @@ export async function removeOrganization(
   );
 }
 
-/** The limit is long, because deleting many repositories takes a while. */
 const DELETION_MS = 5 * 60 * 1000;
 
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {

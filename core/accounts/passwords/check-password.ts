@@ -36,7 +36,6 @@ function isEasilyGuessed(password: string): boolean {
   return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
 }
 
-/** Finds passwords such as 12345678, hgfedcba and aaaaaaaa. */
 function isRun(password: string): boolean {
   const steps = new Set(
     Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),

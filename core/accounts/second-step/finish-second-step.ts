@@ -28,7 +28,6 @@ export type FinishSecondStepInput = {
   session: string | undefined;
 };
 
-/** After a wrong response, the step stays pending for another attempt. */
 export async function finishSecondStep(
   { token, proof, session }: FinishSecondStepInput,
   from: RequestOrigin,

@@ -61,7 +61,6 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   };
 }
 
-/** Extends the session, never past the absolute limit. */
 async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",

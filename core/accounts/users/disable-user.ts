@@ -64,7 +64,6 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
   });
 }
 
-/** Ends sessions, but not tokens. Disabling the user ends both. */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {

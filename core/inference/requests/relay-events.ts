@@ -10,7 +10,6 @@ type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 

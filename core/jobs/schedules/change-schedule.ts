@@ -141,7 +141,6 @@ export async function updateSchedule(
   });
 }
 
-/** A current run continues. */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     const changed = await tx.scheduledJob.update({
@@ -178,7 +177,6 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Runs of the schedule stay. */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });

@@ -78,7 +78,6 @@ async function worker(capacity: number) {
       }, 20_000);
       return ids;
     },
-    /** @param left how many Spaces must be left */
     async check(left = capacity): Promise<void> {
       await renew();
       await host.check(capacity);

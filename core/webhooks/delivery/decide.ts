@@ -45,7 +45,6 @@ const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 *
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 
-/** As long as the longest delay of the schedule. */
 export const RETRY_AFTER_MAX = 24 * HOUR;
 
 /**

@@ -99,7 +99,6 @@ export type Decision = {
   /** Null if the outcome says nothing about the webhook's health (S126). */
   health: "works" | "fails" | null;
   disables: "gone" | "failing" | null;
-  /** The first success since the service disabled the webhook. */
   isRecovery: boolean;
 };
 

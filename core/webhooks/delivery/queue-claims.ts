@@ -50,7 +50,6 @@ export class QueueClaims {
     this.#cycle.within(milliseconds);
   }
 
-  /** Call this when slots may have become free. */
   announceRoom(): void {
     if (this.#isRoomWanted) this.#cycle.within(0);
   }

@@ -19,7 +19,6 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { webhookReads } from "../watchers.ts";
 import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./replay-delivery.ts";
 
-/** The limit for one webhook. */
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**

@@ -79,7 +79,6 @@ export type OwnRestriction = {
   provider: { slug: string; name: string } | null;
 };
 
-// After the user has met these requirements, the page shows the next.
 const LIST_MAX_ROWS = 20;
 
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
