@@ -276,7 +276,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("the kind of token, if the action refuses that kind", async () => {
+  test("the accepted kind of token, if the action refuses the given kind", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -288,7 +288,7 @@ describe("a 403 names what is missing", () => {
 });
 
 describe("a user with access to a gated repository", () => {
-  test("S135 may read it, also by a CI job, until the repository becomes private", async () => {
+  test("S135 may read the repository, also by a CI job, until it becomes private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };

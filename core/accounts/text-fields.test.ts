@@ -62,7 +62,7 @@ describe("email addresses", () => {
     expect(parseEmailAddress(typed)).toEqual({ address, canonical });
   });
 
-  test("S91 addresses with other dots or tags are other addresses", () => {
+  test("S91 addresses that differ in dots or tags are different addresses", () => {
     expect(parseEmailAddress("a.b@example.com").canonical).not.toBe(parseEmailAddress("ab@example.com").canonical);
     expect(parseEmailAddress("a+x@example.com").canonical).not.toBe(parseEmailAddress("a@example.com").canonical);
   });

@@ -151,7 +151,7 @@ describe("S137 slow holders yield to waiting parties", () => {
 });
 
 describe("requests that cannot be served", () => {
-  test("S51 a caller with a full queue is told what to do, and others can still queue", async () => {
+  test("S51 a caller with a full queue is told what to do, and other callers can still queue", async () => {
     seen = new Observed({ slots: 2, waitingMax: 3 });
     await seen.askTimes(5, account("greedy"));
     expect(seen.refused).toEqual([expect.stringMatching(/^account greedy: Too many of your requests of this kind are waiting/)]);

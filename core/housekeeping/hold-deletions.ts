@@ -24,10 +24,9 @@ export type HeldDeletions = {
 };
 
 /**
- * Makes maintenance and sweeps wait, and returns once maintenance and a removal of files that had begun before have ended. The
- * hold is a row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a
+ * Makes maintenance and sweeps wait. Returns when the maintenance and the removal of files that are already running have ended.
+ * The hold is a row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a
  * pooler.
- *
  * @throws ServiceError `conflict` if another backup holds deletions
  */
 export async function holdDeletions(): Promise<HeldDeletions> {

@@ -31,7 +31,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("are as many as there were simultaneous requests, which never share one", async () => {
+  test("are never shared by simultaneous requests", async () => {
     const ports: (number | undefined)[] = [];
     const { url, seen } = await site((req, res) => {
       ports.push(req.socket.remotePort);

@@ -94,8 +94,8 @@ function urlsOf(dataDir: string, port: number): EmbeddedUrls {
 }
 
 /**
- * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes, and this
- * setting of the server is a list.
+ * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes. It must
+ * not contain a comma, because this setting of the server is a list.
  */
 const hasSocket = (cluster: string): boolean => /^[\w./+-]{1,88}$/.test(resolve(cluster));
 

@@ -6,7 +6,7 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** Who trusted the publisher. If the operator's command did, the repository's owner, or the user as whom the job reads. */
+  /** Who trusted the publisher. For the operator's command, this is the repository's owner or the user as whom the job reads. */
   trustedById: string;
   preset: string;
   description: string;

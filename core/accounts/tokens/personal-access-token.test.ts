@@ -57,7 +57,7 @@ describe("personal access tokens", () => {
     expect((await auditTrail({ subjectId: person.id })).slice(-1)).toEqual(["personal_access_token.revoke"]);
   });
 
-  test("S136 of another user get the same response as an unknown token when they are revoked", async () => {
+  test("S136 of another user get the response for an unknown token when somebody tries to revoke them", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     const { id, token } = await create(person);

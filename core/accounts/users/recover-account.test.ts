@@ -285,7 +285,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("only one of two accounts that confirm one address at the same time gets it", async () => {
+  test("only one of two accounts that confirm an address at the same time gets the address", async () => {
     const people = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     const links: { actor: Person; token: string }[] = [];

@@ -115,7 +115,7 @@ describe("signIn", () => {
     }
   });
 
-  test("S115 a stranger's wrong passwords do not lock the owner out at another address", async () => {
+  test("S115 a stranger's wrong passwords do not lock the owner out at another IP address", async () => {
     const { username, id } = await signedInPerson();
     const stranger = fromElsewhere();
     for (let i = 0; i < 12; i++) await signIn({ login: username, password: "a guess" }, stranger).catch(() => undefined);

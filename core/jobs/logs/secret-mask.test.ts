@@ -126,7 +126,7 @@ it("S134 the time for masking grows in proportion to the length of the output", 
   expect(long / short).toBeLessThan(12); // quadratic growth would make it 16
 });
 
-it("S134 seven times as many lines of secrets cost less than four times as much", async () => {
+it("S134 masking seven times as many lines of secrets costs less than four times as much", async () => {
   const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
   const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
   const [many, few] = [await maskOf(secrets), await maskOf(secrets.slice(0, 2))];

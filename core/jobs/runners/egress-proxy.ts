@@ -192,7 +192,7 @@ type Open = (target: { host: string; port: number }, inside: Duplex | ServerResp
 /** Returns the milliseconds for which the sender of these bytes must pause. */
 type PauseAfter = (bytes: number) => number;
 
-/** `until` is the time until which the bytes that have passed take the job's share. */
+/** The bytes that have passed use the job's share until the time `until`. */
 type Passing = { until: number };
 const passing = new Set<Passing>();
 

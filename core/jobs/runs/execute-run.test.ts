@@ -246,7 +246,7 @@ describe("an owner who is disabled", () => {
 });
 
 describe("the user who started a run of an organization", () => {
-  it("S112 S132 must still be allowed to run jobs there when the run begins", async () => {
+  it("S112 S132 must still be allowed to run jobs in the organization when the run begins", async () => {
     const admin = await signedInPerson();
     const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));
     const members = [left, disabled, demoted, stays].map((person) => [person, "write"] as [TestPerson, string]);

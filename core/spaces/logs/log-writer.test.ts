@@ -35,7 +35,7 @@ it("S134 a Space that never stops printing costs the database only a few stateme
   expect(printed * 40_000).toBeLessThan(SECONDS * 1.2 * 1024 ** 2);
 });
 
-it("S132 only a part of a Space's endless output is stored, which always includes the latest", async () => {
+it("S132 a Space that keeps printing has a part of its output stored, always with the latest", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   await writer.output("stdout", Buffer.from(`${"x".repeat(1_000)}\n`.repeat(2_100)));

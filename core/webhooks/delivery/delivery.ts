@@ -31,7 +31,7 @@ export type EventLease = {
   claimId: string;
   repoName: string;
   open: Set<string>;
-  /** Triggers over the limit that have no stored delivery. They are subtracted when the lease ends, so never twice. */
+  /** Triggers over the limit without a stored delivery. They are subtracted only when the lease ends, so never twice. */
   onlyCounted: (OverLimit & { webhookId: string })[];
   cursor: string | null;
   error: string | null;

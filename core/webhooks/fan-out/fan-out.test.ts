@@ -362,7 +362,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     }
   });
 
-  it("S137 keeps at most as many excess triggers as the limit, and only counts further ones", async () => {
+  it("S137 keeps at most as many excess triggers as the limit, and only counts further triggers", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "10" });
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
