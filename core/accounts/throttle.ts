@@ -79,7 +79,6 @@ const COUNT_MAX = 2 ** 31 - 1;
 type Attempts = { key: string; attempts: number; windowSeconds: number };
 type Row = { key: string; count: number; seconds: number; resetAt: string };
 
-/** Attempts in one turn of the event loop share a statement. */
 const countAttempts = batched<Attempts, Row>(async (all) => {
   const byKey = [...Map.groupBy(all, ({ key }) => key)];
   const statement = {

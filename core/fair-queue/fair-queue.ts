@@ -80,7 +80,6 @@ export class FairQueue {
     return this.#wait(party, within, waitMaxMs, isKept);
   }
 
-  /** The slot is held until the client has read the response. */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;

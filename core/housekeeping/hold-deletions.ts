@@ -9,7 +9,6 @@ const POLL_MS = 500;
 
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 
-/** Held by the removal of a deleted repository's files. */
 export const REMOVAL_LOCK = "hashtextextended('removal of deleted repositories', 0)";
 
 export async function areDeletionsHeld(): Promise<boolean> {

@@ -6,7 +6,6 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** The time for one query to one server. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 

@@ -4,7 +4,6 @@ import { env } from "../env.ts";
 export const storageKinds = ["git", "lfs", "relay", "logs", "attempts"] as const;
 export type StorageKind = (typeof storageKinds)[number];
 
-/** The owner of the repository, the run or the webhook. */
 export type StorageOwner = { kind: "user" | "organization"; id: string; handle: string };
 
 const MB = 1_000_000;

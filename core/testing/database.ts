@@ -1,6 +1,5 @@
 import pg from "pg";
 
-/** Tests run with the rights of the service only. */
 export const SERVICE_ROLE = "keyhook_test_service";
 export const SERVICE_PASSWORD = "for tests only";
 

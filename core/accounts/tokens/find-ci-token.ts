@@ -35,7 +35,6 @@ export async function findCiToken(token: string): Promise<CiToken | undefined> {
   return rows[0];
 }
 
-/** Like `findCiToken`, for a right that was derived from the token. */
 export async function findCiTokenById(id: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token-by-id", text: find("id"), values: [id] });
   return rows[0];

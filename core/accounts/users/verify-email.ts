@@ -98,7 +98,6 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
       data: { email: address, emailCanonical: canonical, emailVerifiedAt: new Date() },
     });
   } catch (error) {
-    // Another account confirmed the address at the same time.
     if (isUniqueViolation(error)) throw addressTaken();
     throw error;
   }

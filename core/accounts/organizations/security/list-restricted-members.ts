@@ -38,7 +38,6 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
-/** The list lets administrators talk to these members before they enable the requirement. */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,
