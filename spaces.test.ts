@@ -384,7 +384,7 @@ describe("a running Space", () => {
 });
 
 describe("how a Space runs", () => {
-  test("it falls asleep without requests, and wakes to answer the next request", async () => {
+  test("a Space falls asleep without requests, and wakes to answer the next request", async () => {
     const repo = await someSpace();
     await get(repo);
     await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '47 hours 59 minutes' WHERE repo_id = $1", [
@@ -418,7 +418,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("a push restarts it with the new files, and no request is lost", async () => {
+  test("a push restarts a Space with the new files, and no request is lost", async () => {
     const repo = await someSpace();
     expect(await (await get(repo)).json()).toMatchObject({ version: "one" });
     await commitTo(repo, ada, { "app.js": app("two") });
@@ -433,7 +433,7 @@ describe("how a Space runs", () => {
     expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "RUNNING", commit: head.headSha });
   });
 
-  test("it is restarted when it exits, but not if it exits too often", async () => {
+  test("a Space is restarted when it exits, but not if it exits too often", async () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
@@ -452,7 +452,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("it is no longer restarted when several workers are lost soon after its start", async () => {
+  test("a Space is no longer restarted when several workers are lost soon after its start", async () => {
     const repo = await someSpace();
     await get(repo);
     const lose = (attempts: number, secondsAgo: number) =>
@@ -473,7 +473,7 @@ describe("how a Space runs", () => {
     expect(await attempts()).toBe(1);
   });
 
-  test("once it is paused, only a restart wakes it", async () => {
+  test("only a restart wakes a paused Space", async () => {
     const repo = await someSpace();
     await get(repo);
     await pauseSpace(ada.actor, nameOf(repo), from);
@@ -487,7 +487,7 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "two" });
   });
 
-  test("S122 it is claimed again and runs when its lease is lost", async () => {
+  test("S122 a Space whose lease is lost is claimed again and runs", async () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
@@ -517,7 +517,7 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
   });
 
-  test("it runs the command in its README", async () => {
+  test("a Space runs the command in its README", async () => {
     const repo = await someSpace({ "README.md": README("app_port: 8123\ncommand: 'GREETING=hello node app.js'\n") });
     expect(await (await get(repo)).json()).toMatchObject({ env: { PORT: "8123", GREETING: "hello" }, cwd: "/workspace" });
   });

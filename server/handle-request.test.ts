@@ -288,7 +288,7 @@ describe("S25 a form that another site sends", () => {
     expect((await post({ origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it("is distinguished from ours, whose Origin is null because there is no referrer", async () => {
+  it("differs from a form of this site, whose Origin is null because pages send no referrer", async () => {
     const { status, seen } = await post({ "sec-fetch-site": "same-origin", origin: "null" });
     expect(status).toBe(200);
     expect(seen.headers.origin).toBe(env().ORIGIN);

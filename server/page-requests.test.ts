@@ -186,7 +186,7 @@ describe("a page", { timeout: 60_000 }, () => {
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5,000 of each")]);
   });
 
-  it("S24 an action that redirects to a Space's app does not send a file of the app as its own data", async () => {
+  it("S24 does not send a file of a Space's app as the data of an action that redirects to the file", async () => {
     const mallory = await signedInPerson();
     const repo = await someRepo(mallory, { type: "space", sdk: "static" });
     const data = '1:I[1,["/evil.js"],"default"]\n0:{"a":"$1","f":[],"b":"x"}\n';

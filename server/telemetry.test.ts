@@ -185,7 +185,7 @@ describe("traces", () => {
     expect(headers[0]).not.toHaveProperty("traceparent");
   });
 
-  test("that no collector accepts delay nothing", async () => {
+  test("delay nothing when no collector accepts them", async () => {
     const { port } = await site((_req, res) => void res.destroy());
     provideSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     const tracing = await startTraces("web");

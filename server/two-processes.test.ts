@@ -105,7 +105,7 @@ test("S114 a consent revoked elsewhere is invalid at both processes from the nex
   expect(await statuses()).toEqual([401, 401, 401, 401]);
 });
 
-test("S107 a rotation of the signing keys reaches both processes, and a sign-in may begin at one and end at the other", async () => {
+test("S107 both processes use rotated signing keys, and a sign-in may begin at one and end at the other", async () => {
   const { kids } = await rotateSigningKeys();
   for (const address of addresses) {
     const publishedAt = async () =>

@@ -308,7 +308,7 @@ describe("a user with access to a gated repository", () => {
 });
 
 describe("a token that an administrator blocked from the organization", () => {
-  test("S135 has no access to it, even within a change, where its user's standing is read again", async () => {
+  test("S135 has no access to the organization, even within a transaction, which reads its user's standing again", async () => {
     const standing = { role: "admin", restrictions: ["token-revoked"] } as const;
     const token = tokenOf(roles.admin, { clientId: null, standings: new Map([[orgId, standing]]) });
     const cutOff = { code: "forbidden", requires: { securityRestrictions: ["token-revoked"] } };

@@ -63,7 +63,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_client_document");
   });
 
-  it("deletes a remembered jti as soon as it has expired, and a device code an hour after its expiry (S143, S62)", async () => {
+  it("deletes an expired jti at once, and a device code an hour after its expiry (S143, S62)", async () => {
     await pool().query(`insert into oauth_artifact (model, id_hash, payload, expires_at)
       select model, model || minutes, '{}', now() - make_interval(mins => minutes)
         from unnest(array['ReplayDetection', 'DeviceCode']) model, unnest(array[-1, 1, 61]) minutes`);

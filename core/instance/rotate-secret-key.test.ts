@@ -145,7 +145,7 @@ describe("S130 a new SECRET_KEY", () => {
     await refused("SECRET_KEY_PREVIOUS is the same");
   });
 
-  it("is refused while it is still SECRET_KEY_PREVIOUS, because recovery codes would be lost", async () => {
+  it("is refused if it is set as SECRET_KEY_PREVIOUS by mistake, because recovery codes would be lost", async () => {
     const ada = await signedInPerson();
     const codes = await recoveryCodesOf(ada.id, "7k2mq-x9d4t");
     const works = async () => (await recoveryCodeHashes(db(), ada.id, "7K2MQ X9D4T")).some((hash) => codes.includes(hash));

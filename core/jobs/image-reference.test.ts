@@ -85,7 +85,7 @@ describe("the images that jobs may use", () => {
     expect(["python", "base:2", "localhost/tools2", `base@${digest}`].filter(isAllowed)).toEqual([]);
   });
 
-  it("are listed in the error for another image", () => {
+  it("are listed in the error for an image that is not allowed", () => {
     requireImage("10.0.0.5:8443/x");
     provideSettings({ JOBS_RUNNER: "docker" });
     const refusal =

@@ -214,7 +214,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB);
   });
 
-  test("that is reserved for an upload stays reserved while its URL is valid, even if a smaller upload is requested again", async () => {
+  test("that is reserved for an upload stays reserved while the upload's URL is valid, even after a smaller request", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -248,7 +248,7 @@ describe("room", () => {
     await pool().query("delete from storage_hold where owner_id = $1", [ada.id]);
   });
 
-  test("of deleted files is free at once, up to an amount that does not fill the disk", async () => {
+  test("is free as soon as files are deleted, up to an amount that does not fill the disk", async () => {
     const ada = await signedInPerson();
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
     for (let round = 0; round < 2; round++) {

@@ -18,7 +18,7 @@ const newPool = (subprocesses = 2, cpuMaxMs = CPU_MAX_MS) =>
   });
 
 describe("S137 a question in a subprocess", () => {
-  test("that throws is too large, and the next one is answered by the same subprocess", async () => {
+  test("that throws counts as too large, and the same subprocess answers the next question", async () => {
     const pool = newPool();
     expect(await pool.ask("throw")).toBe("too large");
     expect(await pool.ask("echo")).toEqual({ answer: "echo" });
@@ -61,7 +61,7 @@ describe("S137 a question in a subprocess", () => {
     expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
   });
 
-  test("that has proved to be too much while it waited is not tried", async () => {
+  test("is not tried if it proves to be too much while it waits", async () => {
     const pool = newPool(1);
     let isKnown = false;
     const first = pool.ask("loop").then((outcome) => {
@@ -76,7 +76,7 @@ describe("S137 a question in a subprocess", () => {
     expect(Date.now() - before).toBeLessThan(Math.max(5 * one, 3_000));
   });
 
-  test("of another party waits for only one turn of a hostile party", async () => {
+  test("waits for only one turn of a hostile other party", async () => {
     const pool = newPool(2);
     await pool.ask("echo");
     const from = (ip: string, question: Question) => requestContext.run({ requestId: "test", ip }, () => pool.ask(question));

@@ -168,7 +168,7 @@ describe("signing in takes two steps", () => {
     await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S115 every invalid pending sign-in gets the same response, whether missing, invented, of another purpose or malformed", async () => {
+  test("S115 a missing, invented, malformed or misused pending sign-in gets the same response", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     const used = await firstStep(person);

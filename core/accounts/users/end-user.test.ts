@@ -69,8 +69,8 @@ const octoKite = { preset: "github", values: { repository: "octo/kite" } };
 describe.each([
   ["disableUser", disableUser],
   ["deleteUser", deleteUser],
-])("S99 S112 %s ends the trusted publishers", (_, end) => {
-  test("that the user added or that belong to the user's repositories, and the jobs' tokens", async () => {
+])("S99 S112 %s deletes the trusted publishers", (_, end) => {
+  test("that the user added or that belong to the user's repositories, with the jobs' tokens", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const organization = await organizationOf(admin, [[writer, "write"]]);
     const [shared, own] = [await someRepo(admin, { owner: organization.name }), await someRepo(writer)];
@@ -92,7 +92,7 @@ describe.each([
     expect(entries).toMatchObject([{ subjectId: null, data: { username: writer.username, count: 1, repos: [shared.fullName] } }]);
   });
 
-  test("including one that is added at the same moment", async () => {
+  test("that the user adds at the same moment", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const repo = await someRepo(admin, { owner: (await organizationOf(admin, [[writer, "write"]])).name });
     const queue = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [

@@ -90,7 +90,7 @@ describe("the whole log of a run", () => {
 const readsSince = (startedAt: number) => 30 + (10 * (performance.now() - startedAt)) / 1_000;
 
 describe("followers of a run", () => {
-  it("together query the database as often as one follower, and all get everything", async () => {
+  it("all get everything, and together query the database as often as one follower", async () => {
     const id = await someRun();
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
     const startedAt = performance.now();

@@ -7,7 +7,7 @@ import { deleteAccount } from "../../hub/owners/delete-owner.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { findApp } from "./find-app.ts";
 
-it("S136 a member who does not meet the organization's requirements gets the same response for a private and a missing Space", async () => {
+it("S136 a member without the required security gets the same response for a private and a missing Space", async () => {
   const [admin, member] = [await signedInPerson(), await signedInPerson()];
   const { id, name: owner } = await organizationOf(admin, [[member, "read"]]);
   const { name } = await someRepo(admin, { type: "space", owner, isPrivate: true });

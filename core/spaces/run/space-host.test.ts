@@ -126,7 +126,7 @@ test("the owner with the most slots yields a slot to another owner, even if the 
   expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
 });
 
-test("S132 a Space that is claimed again before its run has ended runs only once, and ends when it is paused", {
+test("S132 a Space that is claimed again during its run runs only once, and ends when paused", {
   timeout: 60_000,
 }, async () => {
   const ada = await signedInPerson("ada");

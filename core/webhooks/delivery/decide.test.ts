@@ -99,7 +99,7 @@ describe("S125 what follows from an attempt", () => {
   });
 });
 
-it("S123 a secret of Standard Webhooks stands for the bytes that it encodes, every other secret for its own bytes", () => {
+it("S123 a secret of Standard Webhooks is decoded to the key, and any other text is the key", () => {
   expect(keyOf("whsec_AQID")).toEqual(Buffer.from([1, 2, 3]));
   for (const text of ["whsec_", "whsec_not base64!", "hunter2", "whsec_="]) expect(keyOf(text)).toEqual(Buffer.from(text));
 });

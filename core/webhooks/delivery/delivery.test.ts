@@ -4,7 +4,7 @@ import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { deliveryBody } from "./delivery.ts";
 
-it("S124 a body is the recorded text and the webhook, whatever order its keys have", async () => {
+it("S124 a body is the recorded text, with its order of keys, followed by the webhook", async () => {
   const [id, repoId, ownerId, webhookId] = [newId(), newId(), newId(), newId()];
   const payload = eventPayloadSchema.parse({
     event: { scope: "repo", action: "create" },

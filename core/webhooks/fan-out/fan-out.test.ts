@@ -74,7 +74,7 @@ describe("S122 a fan-out", () => {
     expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
   });
 
-  it("that is killed before anything is stored is repeated with the same deliveries", async () => {
+  it("is repeated with the same deliveries if it is killed before anything is stored", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -93,7 +93,7 @@ describe("S122 a fan-out", () => {
     expect(await count("webhook_hour where triggered = 1")).toBe(1);
   });
 
-  it("that was killed in between is continued with the remaining deliveries", async () => {
+  it("continues with the remaining deliveries after its worker was killed", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -304,7 +304,7 @@ describe("S129 a private event", () => {
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
 
-  it("is delivered only if the repository's state then and its state now both allow access", async () => {
+  it("is delivered only if the repository's recorded state and current state both allow access", async () => {
     await place(true);
     expect(await receivers(someEvent(repo))).toEqual(readers);
     await place(false);

@@ -326,7 +326,7 @@ describe("disabling, enabling and deleting", () => {
     await expect(findWebhook(anonymous, webhook.id)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S122 a delivery that was put on hold just when its webhook was enabled, or deleted, is found again", async () => {
+  it("S122 a delivery that was put on hold while its webhook was enabled or deleted is found again", async () => {
     const [enabled, disabled] = [
       await webhookOf(ada, [item("user", ada.username)]),
       await webhookOf(ada, [item("user", ada.username)]),
@@ -340,7 +340,7 @@ describe("disabling, enabling and deleting", () => {
     expect(await releaseForgotten()).toBe(0);
   });
 
-  it("at the same time as other changes leave a valid state", async () => {
+  it("leave a valid state even if they coincide with other changes", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     const changes = Array.from({ length: 4 }, (_, at) => [
       enableWebhook(ada.actor, webhook.id, from),
