@@ -214,7 +214,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB);
   });
 
-  test("that is reserved for an upload stays reserved while the upload's URL is valid, even after a smaller request", async () => {
+  test("that is reserved for an upload stays reserved while its URL is valid, even after a smaller request", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
