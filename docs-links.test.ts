@@ -66,7 +66,7 @@ function faultOfPage(address: string): string | undefined {
 }
 
 describe("every link leads somewhere", () => {
-  test("from the documents to files, to headings in them, and to pages of the documentation", () => {
+  test("from documents to files, to headings, and to pages of the documentation", () => {
     const broken = documents.flatMap((path) =>
       linksOf(unified().use(remarkParse).use(remarkGfm).parse(read(path)).children).flatMap((link) => {
         const fault = faultOf(link, path);
@@ -88,7 +88,7 @@ describe("every link leads somewhere", () => {
     expect(broken).toEqual([]);
   });
 
-  test("from names of documents in sources to these documents and their headings", () => {
+  test("from sources to the documents and headings that they name", () => {
     const broken = sources.flatMap((path) =>
       [...read(path).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md(?:#[\w-]+)?\b/g)].flatMap(([named]) => {
         const fault = path.includes("render-markdown") ? undefined : faultOf(named, "README.md");

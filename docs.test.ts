@@ -510,7 +510,7 @@ describe("every example runs", () => {
   );
 });
 
-test("examples that are not run say why, and there are few of them", () => {
+test("only few examples are not run, and each of these gives a reason", () => {
   const notRun = read.flatMap(({ guide, blocks }) =>
     blocks.filter(isNotRun).map(({ line, directive }) => `${guide.path}:${line}: ${directive?.what}`),
   );

@@ -171,7 +171,7 @@ describe("a running Space", () => {
     await vi.waitFor(async () => expect(await logOf(repo)).toContain("hello from the app"), 2_000);
   });
 
-  test("gets its own URL, and neither a visitor's cookies and tokens nor the page that they come from", async () => {
+  test("gets its own URL, but no cookies, tokens or referrer of a visitor", async () => {
     const token = await tokenOf(ada);
     const headers = {
       cookie: `${siteSessionCookie().name}=${ada.token}; other=1`,
@@ -384,7 +384,7 @@ describe("a running Space", () => {
 });
 
 describe("how a Space runs", () => {
-  test("it falls asleep without requests, and a request wakes it and gets the complete response", async () => {
+  test("a Space falls asleep without requests, and wakes to answer the next request", async () => {
     const repo = await someSpace();
     await get(repo);
     await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '47 hours 59 minutes' WHERE repo_id = $1", [
@@ -418,7 +418,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("a push restarts it with the new files, and no request is lost", async () => {
+  test("a push restarts a Space with the new files, and no request is lost", async () => {
     const repo = await someSpace();
     expect(await (await get(repo)).json()).toMatchObject({ version: "one" });
     await commitTo(repo, ada, { "app.js": app("two") });
@@ -433,7 +433,7 @@ describe("how a Space runs", () => {
     expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "RUNNING", commit: head.headSha });
   });
 
-  test("it is restarted when it exits, and given up when it exits too often, with its last output in the log", async () => {
+  test("a Space is restarted when it exits, but not if it exits too often", async () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
@@ -452,7 +452,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("it is given up when several workers are lost soon after its start, and can be restarted", async () => {
+  test("a Space is no longer restarted when several workers are lost soon after its start", async () => {
     const repo = await someSpace();
     await get(repo);
     const lose = (attempts: number, secondsAgo: number) =>
@@ -473,7 +473,7 @@ describe("how a Space runs", () => {
     expect(await attempts()).toBe(1);
   });
 
-  test("once paused, neither a request nor a push wakes it, only a restart", async () => {
+  test("only a restart wakes a paused Space", async () => {
     const repo = await someSpace();
     await get(repo);
     await pauseSpace(ada.actor, nameOf(repo), from);
@@ -487,7 +487,7 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "two" });
   });
 
-  test("S122 it is claimed again and runs when its lease is lost, and the end of the lost run does not count as a restart", async () => {
+  test("S122 a Space whose lease is lost is claimed again and runs", async () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
@@ -506,7 +506,7 @@ describe("how a Space runs", () => {
     ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "not gradio"],
     ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port must be a number"],
     ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file must be a file"],
-  ])("with %s it says what is wrong", async (_, files, stage, message) => {
+  ])("with %s it names the problem", async (_, files, stage, message) => {
     const repo = await someSpace(files);
     await becomes(repo, stage);
     expect((await readSpaceRuntime(repo.id))?.message).toContain(message);
@@ -517,7 +517,7 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
   });
 
-  test("it runs the command in its README", async () => {
+  test("a Space runs the command in its README", async () => {
     const repo = await someSpace({ "README.md": README("app_port: 8123\ncommand: 'GREETING=hello node app.js'\n") });
     expect(await (await get(repo)).json()).toMatchObject({ env: { PORT: "8123", GREETING: "hello" }, cwd: "/workspace" });
   });
@@ -546,7 +546,7 @@ describe("a long visit", () => {
     expect((await get(repo, "", { headers })).status).toBe(404);
   });
 
-  test("S137 for a public Space, access is checked once for all visitors, until it is no longer public", async () => {
+  test("S137 for a public Space, access is checked once for all visitors, until the Space is no longer public", async () => {
     const repo = await someRepo(ada, { type: "space", sdk: "node" });
     const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
     const req = { method: "GET", headers: {} } as IncomingMessage;
@@ -633,7 +633,7 @@ describe("the API of a Space", () => {
     ).toBe(403);
   });
 
-  test("S130 S134 its secrets reach the app, but neither the API nor the log; changing one restarts it", async () => {
+  test("S130 S134 its secrets reach the app, but neither the API nor the log", async () => {
     const repo = await someSpace();
     await get(repo);
     const headers = {
@@ -677,7 +677,7 @@ describe("the API of a Space", () => {
 });
 
 describe("a private Space", () => {
-  test("S136 opens only for users who may read it, and uses a separate URL for each visit, so that all requests of its page are allowed", async () => {
+  test("S136 opens only for users who may read it, at a separate URL for each visit", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const other = await signedInPerson("eve");
     const cookie = (person: TestPerson) => ({ cookie: `${siteSessionCookie().name}=${person.token}` });
@@ -716,7 +716,7 @@ describe("a private Space", () => {
 });
 
 describe("S136 the URL of a visit that was passed on to others", () => {
-  test("expires as soon as any user loses access to the Space, and all other visitors continue at a new URL", async () => {
+  test("expires as soon as any user loses access to the Space, and other visitors continue at a new URL", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];
     await db().handle.create({ data: { handle: org, orgId } });
@@ -802,7 +802,7 @@ describe("S122 a worker that ends", () => {
     await vi.waitFor(async () => expect(await db().spaceRuntime.count({ where: { claimId: { not: null } } })).toBe(0), 60_000);
   });
 
-  test("hands its Spaces over when it is stopped, and loses them when it is killed; another worker then runs them, and removes what the first one left behind", async () => {
+  test("hands its Spaces over when it is stopped, and loses them to another worker when it is killed", async () => {
     const repo = await someSpace();
     await get(repo);
     const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });

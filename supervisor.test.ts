@@ -78,7 +78,7 @@ describe("a service that runs", () => {
     for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
   });
 
-  it("S116 gives the web process and the worker a database role that can only add to the audit log; the worker seals it", async () => {
+  it("S116 gives the web process and the worker a database role that can only add to the audit log", async () => {
     for (const what of ["server.ts", "worker/index.ts"] as const) {
       const environment = readFileSync(`/proc/${service.pidOf(what)}/environ`, "utf8").split("\0");
       expect(environment.filter((line) => /^DATABASE_(OWNER_)?URL=/.test(line)).sort()).toEqual([
@@ -104,7 +104,7 @@ describe("a service that runs", () => {
       await expect(client.query(sql)).rejects.toMatchObject({ code: "42501" });
   });
 
-  it("logs one line for each request, with its id and without its query", async () => {
+  it("logs one line for each request, with its ID and without its query", async () => {
     const answer = await fetch(`${service.origin}/login?next=%2Fsettings`);
     const requestId = answer.headers.get("x-request-id");
     await answer.text();
@@ -122,7 +122,7 @@ describe("a service that runs", () => {
   });
 });
 
-describe("a web process and a worker that are started separately, on the operator's own database, while another service runs", () => {
+describe("a web process and a worker that are started separately, while another service runs", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-apart-"));
   let database: EmbeddedServer;
   let shared: Record<string, string>;
@@ -195,7 +195,7 @@ describe("a web process and a worker that are started separately, on the operato
   });
 });
 
-it("a service says what is wrong with its settings or its command line", async () => {
+it("a service explains invalid settings and command lines", async () => {
   await Promise.all([
     expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" }),
     expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),
@@ -228,7 +228,7 @@ describe("a service whose processes end", () => {
     expect(await statusOf(service, "/readyz")).toBe(200);
   });
 
-  it("when stopped, finishes requests in progress, accepts no new ones, and leaves no process, even if a request never ends", async () => {
+  it("when it is stopped, finishes requests in progress and leaves no process", async () => {
     const pids = await Promise.all(PROCESSES.map((what) => pidOf(service, what)));
     const post = (length: number) => {
       const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": length };

@@ -1,4 +1,3 @@
-/** A lock was not available within `lock_timeout`. */
 export const LOCK_TIMEOUT = "55P03";
 
 export const UNIQUE_VIOLATION = "23505";
@@ -31,7 +30,6 @@ const DOWN = new Set<unknown>([
   "08003",
   // PgBouncer uses this code for all of its errors.
   "08P01",
-  // All of the server's connections are in use.
   "53300",
   "P1001",
   "P1002",

@@ -8,7 +8,7 @@ import { listen, notify, stopListening } from "./notifications.ts";
 import { asOwner } from "./testing/as-owner.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
-test("a transaction counts as a database that is down if it found no free connection in time, but not if it took too long", async () => {
+test("a transaction counts as a database that is down only if it found no free connection in time", async () => {
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
   const waited = db().$transaction(async () => undefined, { maxWait: 10 });
   await expect(waited).rejects.toMatchObject({ code: "P2028" });
@@ -20,7 +20,7 @@ test("a transaction counts as a database that is down if it found no free connec
 
 const secondConnection = expect.objectContaining({ name: "SecondConnectionError" });
 
-test("code in a transaction cannot ask the pool for a second connection: many such transactions would wait for each other", async () => {
+test("code in a transaction cannot ask the pool for a second connection, which could deadlock", async () => {
   await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
   await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
   await expect(withConnection(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
@@ -28,14 +28,14 @@ test("code in a transaction cannot ask the pool for a second connection: many su
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
 });
 
-test("in production, asking for a second connection is logged and not refused: a connection is nearly always free", async () => {
+test("in production, asking for a second connection is logged instead of refused", async () => {
   provideSettings({ NODE_ENV: "production" });
   onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
   await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);
   expect(secondConnections()).toHaveLength(1);
 });
 
-test("work that a transaction started but did not await may use the pool once the transaction is over", async () => {
+test("work that a transaction does not await may use the pool after the transaction", async () => {
   const over = Promise.withResolvers<void>();
   let later: Promise<number> | undefined;
   await db().$transaction(async () => {
@@ -71,7 +71,7 @@ test("a transaction that waited too long for another transaction's lock may be t
   expect(isDown).toBe(true);
 });
 
-test("S137 one caller's statements, however many wait, leave connections to others", async () => {
+test("S137 any number of waiting statements of one caller leaves connections to others", async () => {
   const as = <T>(name: string, work: () => Promise<T>) =>
     requestContext.run({ requestId: "test", party: { key: `account ${name}`, isAnonymous: false } }, work);
   const holder = await pool().connect();

@@ -91,7 +91,7 @@ export function pool(): pg.Pool {
 
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
-/** Use the connection for one transaction only, because a pooler may give the next one another server connection. */
+/** Use the connection for one transaction only. A pooler may give the next transaction another server connection. */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
   const client = await from.connect();
   let problem: Error | undefined;

@@ -51,7 +51,7 @@ describe("settings", () => {
     ["LFS_S3_PATH_STYLE", "yes"],
     ["LFS_S3_PROXY", "true"],
     ["LOG_LEVEL", "loud"],
-  ])("stop the start, with an error that names the setting, when %s is %j", (name, value) => {
+  ])("stop the start with an error that names the setting if %s is %j", (name, value) => {
     expect(() => parseEnv({ [name]: value })).toThrow(SettingsError);
     expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`^  ${name}: \\w`, "m"));
   });
@@ -85,7 +85,7 @@ describe("settings", () => {
   });
 });
 
-it("settings that are secrets are read from files, whose paths no child process gets", () => {
+it("settings that are secrets are read from files, and no child process gets the files' paths", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
   const before = env().METRICS_TOKEN;
   onTestFinished(() => {

@@ -68,7 +68,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** The default registries contain only curated images. An image of anybody's could be made to fill the disk. */
+  /** The default registries contain only curated images. Anybody could build an image that fills the disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(

@@ -11,7 +11,7 @@ test("all checks run, and the first failure contains the others, including those
   await expect(failed).rejects.toMatchObject({ field: "one", others: [{ field: "two" }, { field: "other", code: "conflict" }] });
 });
 
-test("without a failure, the results are returned; an unexpected error is thrown at once", async () => {
+test("returns the results if no check fails, and throws an unexpected error at once", async () => {
   expect(await checkAll({ one: () => 1, two: async () => "2" })).toEqual({ one: 1, two: "2" });
   const crash = new Error("the database is away");
   await expect(checkAll({ one: refuse("one"), two: () => Promise.reject(crash) })).rejects.toBe(crash);

@@ -51,7 +51,6 @@ export class ServiceError extends Error {
   readonly wireCode: WireCode | undefined;
   readonly others: readonly ServiceError[] = [];
 
-  /** @param description tells the user or program what to do */
   constructor(
     code: ErrorCode,
     description: string,

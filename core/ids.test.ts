@@ -26,12 +26,12 @@ test("ordered IDs sort by time, and a time sorts before all IDs created from the
   expect(new Set(Array.from({ length: 2_000 }, () => newOrderedId(0))).size).toBe(2_000);
 });
 
-test("ordered IDs of one process sort by creation, however many in a millisecond", () => {
+test("ordered IDs of one process sort by creation, even within a millisecond", () => {
   const ids = Array.from({ length: 5_000 }, () => newOrderedId());
   expect([...ids].sort()).toEqual(ids);
 });
 
-test("text in any other form is not an id", () => {
+test("text in any other form is not an ID", () => {
   for (const text of ["", "x", newId().slice(1), newId().toUpperCase().replace(/\d/g, "A"), `${newId()}\n`, 1, null, undefined])
     expect(isId(text)).toBe(false);
 });

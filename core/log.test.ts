@@ -11,7 +11,7 @@ function logged(fields: object, message = "said"): Record<string, unknown> & { t
 }
 
 describe("the log", () => {
-  it("S55 contains no credential that was logged by mistake, whatever field it is in", () => {
+  it("S55 contains no credential that was logged by mistake, in whatever field", () => {
     const { text } = logged({
       token: "very-secret-1",
       headers: { Authorization: "Bearer very-secret-2", cookie: "very-secret-3", accept: "text/html" },
@@ -24,7 +24,7 @@ describe("the log", () => {
     expect(text).toContain("text/html");
   });
 
-  it("says what went wrong, with the error's code and stack", () => {
+  it("contains an error's code and stack", () => {
     const { err } = logged({ err: Object.assign(new Error("there is no route"), { code: "ECONNREFUSED" }) });
     expect(err).toMatchObject({
       type: "Error",
@@ -40,7 +40,7 @@ describe("the log", () => {
     expect(fields).toEqual({ request: { password: "kept" } });
   });
 
-  it("has the request's ID on every log line during the request", () => {
+  it("has the request's ID on each line during the request", () => {
     const line = requestContext.run({ requestId: "r-1", pageStatus: 404 }, () => logged({ status: 200 }));
     expect(line).toMatchObject({ requestId: "r-1", status: 200, msg: "said" });
     expect(line).not.toHaveProperty("pageStatus");

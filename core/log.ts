@@ -21,9 +21,8 @@ export type RequestContext = {
   traceparent?: string;
   /** The status of a page. Next itself allows only 200, 404 and redirects. */
   pageStatus?: number;
-  /** The seconds of the page's `Retry-After` header. */
   pageRetryAfter?: number;
-  /** Whether a page or an action has begun. An error before it is about a form that Next cannot read (instrumentation.ts). */
+  /** Whether a page or an action has begun. An earlier error is about a form that Next cannot read (instrumentation.ts). */
   hasBegun?: boolean;
   /** The reason for a page's failure, from its error (instrumentation.ts); absent for a fault of the service. */
   failure?: Failure;

@@ -8,7 +8,7 @@ import { log } from "./log.ts";
 // While the database is stopped, requests must soon get a 503.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** How much longer than the statement's timeout a live server may take to end a statement. */
+/** A live server may take this much longer than the statement's timeout to end a statement. */
 const PATIENCE_MS = 5_000;
 
 /** The server has become a standby, or a migration changed a column that a prepared statement returns. */

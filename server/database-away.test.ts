@@ -68,14 +68,14 @@ describe("S51 while the database is away", () => {
     }
   });
 
-  test("a browser sees a page that says so, and is not sent to the app with an error", async () => {
+  test("a browser gets a page about the outage instead of a redirect to the app", async () => {
     const response = await at.browser.fetch(world.authorizeUrl(at.app, challenge), { headers: html });
     expect(response.headers.get("location")).toBeNull();
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
     expect(await response.text()).toContain("Temporarily unavailable");
   });
 
-  test("a page of the service is replaced by a page that says so, without scripts", async () => {
+  test("a page of the service is replaced by a page about the outage, without scripts", async () => {
     const response = await fetch(`${world.origin}/settings?next=1`, { headers: html });
     const page = await response.text();
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
@@ -99,7 +99,7 @@ describe("S51 while the database is away", () => {
   });
 });
 
-test("S51 as soon as the database is back everything works, without a restart", async () => {
+test("S51 everything works without a restart as soon as the database is back", async () => {
   proxy.cut();
   await Promise.all(Object.values(calls).map((call) => call().then((response) => response.arrayBuffer())));
   proxy.restore();
@@ -109,7 +109,7 @@ test("S51 as soon as the database is back everything works, without a restart", 
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
 });
 
-test("S51 a code survives an outage: the app redeems it after its retry", async () => {
+test("S51 a code survives an outage, and a retry of the app redeems the code", async () => {
   const prepared = await prepare(world);
   const code = await authorize(prepared);
   proxy.cut();

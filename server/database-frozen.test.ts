@@ -18,7 +18,7 @@ afterAll(async () => {
   provideSettings({ DATABASE_URL: direct });
 });
 
-test("S51 a connection to a database server that freezes is given up, and a new one is opened", async () => {
+test("S51 a connection to a database server that freezes is replaced", async () => {
   const connections = openPool({ application_name: "test", statement_timeout: 1 });
   await connections.query("select 1");
   proxy.freeze();

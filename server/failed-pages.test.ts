@@ -78,7 +78,7 @@ describe("a page that fails", { timeout: 60_000 }, () => {
   afterAll(async () => void (await database.query("ALTER TABLE away RENAME TO site_session")));
 
   it.each(["/settings/account", "/", "/interaction/x", "/login?switch=1&next=%2F"])(
-    "%s says so without a script",
+    "%s explains the failure without a script",
     async (path) => {
       const failed = await ask(path, { headers: { cookie } });
       expect(failed.status).toBe(500);
@@ -126,9 +126,9 @@ describe("a page that fails", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a page that is not there", { timeout: 60_000 }, () => {
+describe("a page that does not exist", { timeout: 60_000 }, () => {
   it.each(["/nobody", "/datasets/nobody/nothing", "/settings/no-such-page", "/nothing/here/at/all", "/activate/x"])(
-    "%s says so without a script",
+    "%s gets an explanation without a script",
     async (path) => {
       const { status, answer, body } = await ask(path);
       expect(status).toBe(404);
@@ -182,7 +182,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     expect(answered.body).toContain("Mara Lindqvist");
   });
 
-  it("gets a response in the format of Next's own scripts if they sent it", async () => {
+  it("gets a response in the format of Next's own scripts if these sent the form", async () => {
     const id = staleId(hidden.find(([, value]) => value.includes('"id"'))?.[1] ?? "").match(/[0-9a-f]{42}/)?.[0] ?? "";
     const headers = { accept: "text/x-component", "next-action": id, "content-type": "text/plain;charset=UTF-8" };
     const { answer, status } = await ask("/login", { method: "POST", headers, body: "[]" });
@@ -198,7 +198,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
   });
 });
 
-it("a malformed form gets the response for an unreadable one", { timeout: 60_000 }, async () => {
+it("a malformed form gets the response for an unreadable form", { timeout: 60_000 }, async () => {
   const headers = { "content-type": "multipart/form-data; boundary=x" };
   const answered = await ask("/login", { method: "POST", headers, body: "abc" });
   expect(answered.status).toBe(400);

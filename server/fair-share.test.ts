@@ -40,14 +40,14 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 describe("connections that are opened and then idle", () => {
-  test("to fetch anonymously do not keep others from cloning", async () => {
+  test("for anonymous fetches do not prevent others from cloning", async () => {
     await times(40, () => idle(`/${quiet.fullName}/git-upload-pack`, "application/x-git-upload-pack-request", undefined, "0"));
     const into = await emptyFolder();
     for (const name of ["one", "two", "three"])
       await mustGit(into, ["clone", "--quiet", remote(service.origin, quiet.fullName), name]);
   }, 60_000);
 
-  test("to push with one account do not keep others from fetching and pushing", async () => {
+  test("for pushes of one account do not prevent others from fetching and pushing", async () => {
     const mallory = await signedInPerson("mallory");
     const [hers, token] = [await someRepo(mallory), await tokenOf(mallory)];
     const head = Buffer.concat([

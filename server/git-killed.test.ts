@@ -73,7 +73,7 @@ test("S122 if the web process is killed before the refs have changed, the push c
   await fsck(repo);
 });
 
-test("S122 if the web process is killed after the refs have changed and before the change is recorded, one event says what happened", async () => {
+test("S122 if the web process is killed after changing refs but before recording, one event reports the change", async () => {
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "README.md": "# Tide\n" });
   const service = await startProcess();

@@ -93,7 +93,7 @@ it.each([
   ["/waits", 429, "17"],
   ["/away", 503, "2"],
   ["/", 200, undefined],
-])("a page that asks to wait says how long: %s", async (path, status, retryAfter) => {
+])("a page that asks to wait sends Retry-After: %s", async (path, status, retryAfter) => {
   const answer = await ask(path);
   expect([answer.status, answer.headers["retry-after"]]).toEqual([status, retryAfter]);
 });
@@ -140,7 +140,7 @@ describe("every page", () => {
     expect((await ask("/login")).headers["strict-transport-security"]).toMatch(/^max-age=\d{8}$/);
   });
 
-  it("that fails answers 500 without saying why", async () => {
+  it("that fails answers 500 without a reason", async () => {
     const { status, body } = await ask("/fails");
     expect(status).toBe(500);
     expect(body).not.toContain("a page that fails");
@@ -173,7 +173,7 @@ describe("S110 a request's own statement about its sender and its host", () => {
     }
   });
 
-  it("S24, S117 a request that Next sends on behalf of another one gets only pages, and no redirect that it would follow", async () => {
+  it("S24, S117 a request that Next sends for another request gets only pages, and no redirects", async () => {
     const { headers } = (await ask("/login")).seen;
     for (const path of ["/spaces/a/b/app/x.htc", "/a/b/raw/main/x", "/oauth/authorize", "/api/models", "/relay/x", "/metrics"])
       expect((await ask(path, { headers })).status, path).toBe(404);
@@ -302,7 +302,7 @@ describe("S25 a form that another site sends", () => {
     expect((await post({ origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it("is distinguished from ours, whose Origin is null because there is no referrer", async () => {
+  it("differs from a form of this site, whose Origin is null because pages send no referrer", async () => {
     const { status, seen } = await post({ "sec-fetch-site": "same-origin", origin: "null" });
     expect(status).toBe(200);
     expect(seen.headers.origin).toBe(env().ORIGIN);
@@ -322,7 +322,7 @@ describe("S25 a form that another site sends", () => {
   });
 });
 
-it("S51 a POST to the URL of a static file is refused, because Next would run an action there without the checks of pages", async () => {
+it("S51 a POST to the URL of a static file is refused, because Next would run an action", async () => {
   const { status, headers } = await ask("/_next/static/x", {
     method: "POST",
     headers: { "next-action": "0".repeat(42) },
@@ -349,7 +349,7 @@ describe("S51 S138 an invalid URL", () => {
     "/x/../interaction/y",
     "/./login",
     "/login/..",
-  ])("%s, which would be another page for Next than for the checks before it, gets 400", async (path) => {
+  ])("%s gets 400, because Next would open another page than the checked one", async (path) => {
     expect((await ask(path)).status).toBe(400);
   });
 
@@ -359,13 +359,13 @@ describe("S51 S138 an invalid URL", () => {
     ["OPTIONS * HTTP/1.1", 400],
     ["GET login HTTP/1.1", 400],
     [`GET /${"a".repeat(20_000)} HTTP/1.1`, 431],
-  ])("%.40s is answered, and not with 5xx", async (line, status) => {
+  ])("%.40s is answered without 5xx", async (line, status) => {
     const answer = await askRaw(`${line}\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     if (status === 200) expect(answer).toContain('"url":"/login"');
   });
 
-  it("gets a page for users, which shows the service's name as text, not as HTML", async () => {
+  it("gets a page that shows the service's name as text instead of HTML", async () => {
     provideSettings({ BRAND_NAME: "<b>Keys</b>" });
     const { body, headers } = await ask("/%", { headers: { accept: "text/html" } });
     expect(headers["content-type"]).toContain("text/html");
@@ -383,7 +383,7 @@ describe("a body", () => {
     expect(status).toBe(413);
   });
 
-  it("S138 that is larger than a form of text requires a session, and is refused before it has arrived without one", async () => {
+  it("S138 that is larger than a form of text is refused early without a session", async () => {
     const begin = async (headers: Record<string, string>) => {
       const req = request({ port, host: "127.0.0.1", path: "/settings/profile", method: "POST", agent: false, headers });
       req.on("error", () => undefined);
@@ -412,7 +412,7 @@ const unserved = [
   "/%61pi/auth/_log",
   "/api%2Fauth/_log",
 ];
-it.each(unserved)("S51 strangers write nothing into the log through next-auth: %s", async (path) => {
+it.each(unserved)("S51 strangers cannot write into the log through next-auth: %s", async (path) => {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = "level=error&code=DATABASE_LOST&error=all+is+lost";
   expect((await ask(path, { method: "POST", headers, body })).status).toBe(404);
@@ -432,7 +432,7 @@ it.each([
   expect((await ask(`/api/auth/${path}`)).status).toBe(status);
 });
 
-it("S51 next-auth gets no callback URL from a cookie, because it fails on an invalid one", async () => {
+it("S51 next-auth gets no callback URL from a cookie", async () => {
   const headers = { cookie: "a=b; next-auth.callback-url=x; __Secure-next-auth.callback-url=y; c=d" };
   const { seen } = await ask("/api/auth/csrf", { headers });
   expect(seen.headers.cookie).toBe("a=b; next-auth.callback-url=; __Secure-next-auth.callback-url=; c=d");
@@ -480,7 +480,7 @@ describe("health", () => {
     await Promise.all(waiting);
   });
 
-  it("survives an outage of the database, and reports it; pages answer 503 until it is back", async () => {
+  it("reports an outage of the database, during which pages answer 503", async () => {
     const { DATABASE_URL } = env();
     await closeConnections();
     provideSettings({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" });
@@ -497,7 +497,7 @@ describe("health", () => {
   });
 });
 
-it("S137 a connection that sends requests without waiting for answers is ended, one that sends a few is answered", async () => {
+it("S137 a connection that sends many requests without waiting for answers is ended", async () => {
   const sent = async (count: number) => {
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     let answered = 0;
@@ -524,7 +524,7 @@ describe("S137 requests while the process is busy", () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
   });
 
-  it("wait for their turn or are refused: first those of strangers, then those of an account that asks for much more", async () => {
+  it("wait for their turn or are refused, beginning with those of strangers", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace(standStill);
     const tokens = await Promise.all(
@@ -634,7 +634,7 @@ describe("S137 requests while the process is busy", () => {
     expect(await statuses(value, 6)).toContain(429);
   });
 
-  it("are counted at every kind of URL; an account stays known, regardless of what others send", async () => {
+  it("are counted at every kind of URL, and an account stays known whatever others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";

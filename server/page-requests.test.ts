@@ -179,14 +179,14 @@ describe("a page", { timeout: 60_000 }, () => {
     });
   });
 
-  it("S138 refuses the arguments of an action before React builds them, if they are very many", async () => {
+  it("S138 refuses too many arguments of an action before React builds them", async () => {
     const headers = { "content-type": MULTIPART, "next-action": action };
     const body = form(part("1", JSON.stringify(Array(6_000).fill(1.5))), part("0", '["$W1"]'));
     const answer = await fetch(`${service.origin}/login`, { method: "POST", headers, body });
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Send at most 5,000 of each")]);
   });
 
-  it("S24 an action that redirects to a Space's app does not send a file of the app as its own data", async () => {
+  it("S24 does not send a file of a Space's app as the data of an action that redirects to the file", async () => {
     const mallory = await signedInPerson();
     const repo = await someRepo(mallory, { type: "space", sdk: "static" });
     const data = '1:I[1,["/evil.js"],"default"]\n0:{"a":"$1","f":[],"b":"x"}\n';
@@ -251,7 +251,7 @@ function flood(path: string, contentType: string): Promise<{ status: number | un
   });
 }
 
-it("builds of the same sources have the same IDs, so that a form of one machine's build works at another's", () => {
+it("builds of the same sources have the same IDs", () => {
   const folder = process.env.NEXT_DIST_DIR ?? ".next";
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const sources = read("keyhook-built");

@@ -41,7 +41,6 @@ async function readForm(req: IncomingMessage): Promise<Read[]> {
 let server: Server;
 let origin: string;
 let workMs: number | undefined;
-/** How many forms have been checked. */
 let checked = 0;
 
 beforeAll(async () => {
@@ -112,7 +111,7 @@ describe("S138 a form", () => {
     expect(called[5]).toEqual({ name: "_1_file", file: "ö.txt", length: 9_000 });
   });
 
-  it("is given up once it is larger than its limit", async () => {
+  it("is abandoned once it exceeds its limit", async () => {
     const before = checked;
     const body = new ReadableStream({
       start: async (controller) => {
@@ -189,7 +188,7 @@ describe("S138 a form", () => {
     expect(await send(body, { "content-type": type })).toBe(UNREADABLE);
   });
 
-  it("has no part that we take for a file and Next for a text", async () => {
+  it("has no part that is a file for this service and a text for Next", async () => {
     const filenames = [
       '""',
       '" "',

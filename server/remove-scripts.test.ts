@@ -21,7 +21,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}/interaction/x`;
 }
 
-test("a page written in pieces arrives whole, without its scripts, with a policy that forbids scripts", async () => {
+test("a page that is written in pieces arrives whole and without its scripts", async () => {
   const bytes = Buffer.from(PAGE);
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
@@ -61,7 +61,7 @@ test("a browser that does not accept gzip gets an uncompressed page", async () =
   expect(await response.text()).toContain("<p>");
 });
 
-test("Next's router gets a whole document instead of data, because a script on another page could otherwise render the page itself", async () => {
+test("Next's router gets a whole document instead of data", async () => {
   let seen: IncomingHttpHeaders = {};
   const url = await serve((req, res) => {
     seen = req.headers;

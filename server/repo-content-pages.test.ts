@@ -47,7 +47,7 @@ const everyPage = () => [
 ];
 
 describe("pages of a repository's content", { timeout: 120_000 }, () => {
-  it("exist for users who may see the repository, and nothing that a user wrote runs in them", async () => {
+  it("exist for users who may see the repository, and run nothing that a user wrote", async () => {
     for (const page of everyPage()) {
       const { status, body } = await ask(`/${page}`);
       expect(status, page).toBe(200);

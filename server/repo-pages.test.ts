@@ -33,7 +33,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/spaces/${dataset.fullName}`)).status).toBe(404);
   });
 
-  it("has one URL: other URLs redirect there, with the remaining path", async () => {
+  it("has one URL, to which other URLs redirect with the remaining path", async () => {
     const rest = "/settings?page=a%2Fb";
     const lower = model.fullName.toLowerCase();
     for (const [asked, location] of [

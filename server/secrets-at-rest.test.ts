@@ -119,7 +119,7 @@ describe("S55 what was issued", () => {
     }
   });
 
-  test("never appears as a query parameter in the logs, not even the code", async () => {
+  test("never appears as a query parameter in the logs", async () => {
     const { output } = service;
     expect(output()).not.toMatch(/[?&](access_token|refresh_token|id_token|client_secret|code)=/);
   });

@@ -78,7 +78,7 @@ describe("GET /metrics", () => {
     for (const token of [undefined, TOKEN, ""]) expect((await scrape(token)).status).toBe(404);
   });
 
-  test("reports the queue, attempts and requests, of this process and of all others", async () => {
+  test("reports the queue, attempts and requests of all processes", async () => {
     const answers = [200, 500];
     const hook = await site((req, res) => void req.resume().on("end", () => res.writeHead(answers.shift() ?? 200).end()));
     await pushed(hook.url);
@@ -185,7 +185,7 @@ describe("traces", () => {
     expect(headers[0]).not.toHaveProperty("traceparent");
   });
 
-  test("that no collector accepts delay nothing, and without a collector there are none", async () => {
+  test("delay nothing when no collector accepts them", async () => {
     const { port } = await site((_req, res) => void res.destroy());
     provideSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     const tracing = await startTraces("web");

@@ -69,7 +69,7 @@ test("examples/org-token-exchange runs unmodified, and shows what each token may
   expect(said.find((line) => line.includes("may not") && line.includes("write to it"))).toMatch(/403 .*role/);
 });
 
-test("S95 access within the organization is by role and scope; the member's own and other organizations' private resources are not accessible", async () => {
+test("S95 access within the organization depends on role and scope, and other private resources are inaccessible", async () => {
   const at = await scene();
   const { writer, orgName } = at;
   const second = `second-${newId().slice(-6)}`;

@@ -57,7 +57,7 @@ describe("a loop over leased rows", () => {
     expect((await pool().query("select from task where done_at < due_at")).rowCount).toBe(0);
   });
 
-  it("works on no more rows at once than it may, and on each once, with two loops", async () => {
+  it("works on each row once, and on no more rows at once than it may, even with two loops", async () => {
     for (let each = 0; each < 40; each++) await add(`task-${each}`);
     const runs: string[] = [];
     let now = 0;
@@ -119,7 +119,7 @@ describe("a claim", () => {
     expect((await claimRows<Task>(table, 10)).rows).toMatchObject([{ id: "a", attempts: 2 }]);
   });
 
-  it("is held by renewal, but not by a worker that has lost it to another", async () => {
+  it("is kept by renewal, but not by a worker that has lost the claim", async () => {
     await add("a");
     const stale = await claimRows<Task>(table, 1);
     await pool().query("update task set claimed_until = now() + interval '1 second'");

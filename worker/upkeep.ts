@@ -42,7 +42,6 @@ export function startUpkeep(): Promise<Loop[]> {
   ]);
 }
 
-/** Expired site sessions are looked for every minute. */
 export function startSessionEnds(): Promise<Loop> {
   let expiryDueAt = 0;
   return startRounds({

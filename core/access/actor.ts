@@ -17,7 +17,7 @@ export type Person = {
   actsForOrgId?: ActsForOrgId;
 };
 
-/** The owner of the stored resource that acts. There, sign-in requirements do not apply to the absent creator (decision 071). */
+/** The organization that owns the stored resource. Its sign-in requirements do not apply to the absent creator (decision 071). */
 type ActsForOrgId = string;
 
 export type TokenHolder = {

@@ -47,7 +47,7 @@ async function canAct(delegationId: string, scope: "webhooks" | "jobs", ownerId?
   return row?.acts as boolean;
 }
 
-test("S135 S129 a delegation may read exactly what `may` allows its token now, for every kind of token, owner, scope and creator", async () => {
+test("S135 S129 a delegation may read exactly what `may` allows its token now", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const [granted, other, closed] = [
     await someOrganization(ada),
@@ -101,7 +101,7 @@ test("S135 S129 a delegation may read exactly what `may` allows its token now, f
   expect([readable > 60, hidden > 60]).toEqual([true, true]);
 });
 
-test("S114 a delegation ends for good with its consent, even if the user allows the app again; another user's delegation continues", async () => {
+test("S114 a delegation ends for good with its consent, even if the user allows the app again", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const app = await someApp();
   const [one, theirs] = [
@@ -116,7 +116,7 @@ test("S114 a delegation ends for good with its consent, even if the user allows 
   expect([await canAct(one, "webhooks"), await canAct(await delegateFrom(again), "webhooks")]).toEqual([false, true]);
 });
 
-test("a delegation gives no more access than the token had, and no more than the consent grants now", async () => {
+test("a delegation gives only access that the token had and that the consent still grants", async () => {
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
@@ -137,7 +137,7 @@ test("a delegation gives no more access than the token had, and no more than the
   expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("a delegation from a time when the consent covered all organizations is limited to those that the consent names now", async () => {
+test("a delegation for all organizations is limited to the organizations that the consent names now", async () => {
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const token = await appToken(ada, { scopes: ["webhooks", "read-repos"] });
@@ -152,7 +152,7 @@ test("a delegation from a time when the consent covered all organizations is lim
   expect(delegate).toMatchObject({ orgIds: [second] });
 });
 
-test("a delegation stops at once if the organization blocks its app or token, the operator blocks the app or disables the user, or the membership ends", async () => {
+test("a delegation stops acting as soon as its app, token or user is blocked or the membership ends", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const app = await someApp();
@@ -178,7 +178,7 @@ test("a delegation stops at once if the organization blocks its app or token, th
   expect(await state()).toEqual([true, false, true]);
 });
 
-test("S32 a delegation for all organizations neither reads nor changes an organization's repository once that organization blocks the app", async () => {
+test("S32 a delegation for all organizations has no access to a repository whose organization blocks the app", async () => {
   const ada = await someUser();
   const [org, other] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
@@ -200,7 +200,7 @@ test("S32 a delegation for all organizations neither reads nor changes an organi
   ]);
 });
 
-test("S95 S112 an exchanged token's delegation ends for good if the membership, privilege, binding, plan or account ends, or if the organization blocks the app", async () => {
+test("S95 S112 an exchanged token's delegation ends for good when a requirement of token exchange is no longer met", async () => {
   const endings: [string, (org: string, clientId: string, userId: string) => Promise<unknown>][] = [
     ["membership", (orgId, _, userId) => db().membership.deleteMany({ where: { orgId, userId } })],
     ["privilege", (_, clientId) => db().oAuthApp.update({ where: { clientId }, data: { privileges: [] } })],
@@ -235,7 +235,7 @@ test("S95 a delegation of an exchanged token has no scope that its app has lost"
   expect(await canAct(id, "webhooks", org)).toBe(false);
 });
 
-test("a personal access token's delegation ends when the token is revoked, not when it expires; that of a stolen token ends when the theft is detected", async () => {
+test("the delegation of a personal access token survives the token's expiry but not its revocation", async () => {
   const ada = await someUser();
   const token = await ownToken(ada, ["webhooks"]);
   const id = await delegateFrom(token);
@@ -249,7 +249,7 @@ test("a personal access token's delegation ends when the token is revoked, not w
   expect(await canAct(made, "webhooks")).toBe(false);
 });
 
-test("a request that was authorized before its token was revoked delegates nothing afterwards, and a delegation is not valid without the row of its token", async () => {
+test("a request whose token was revoked in the meantime cannot record a delegation", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
@@ -267,7 +267,7 @@ test("a request that was authorized before its token was revoked delegates nothi
   expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("a delegation no longer acts for an organization after its user was demoted or removed, or its token was blocked", async () => {
+test("a delegation stops acting for an organization when its user is demoted or removed or its token is blocked", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const token = await ownToken(ada, ["webhooks", "jobs"]);
@@ -285,7 +285,7 @@ test("a delegation no longer acts for an organization after its user was demoted
   expect(await state()).toEqual([false, false, true]);
 });
 
-test("S87 the delegation of an app with a metadata document acts exactly while the operator's host rules allow the app", async () => {
+test("S87 the delegation of an app with a metadata document acts only while host rules allow the app", async () => {
   const ada = await someUser();
   const hosts = ["kite.example", "a.kite.example", "b.a.kite.example", "kites.example", "xkite.example", "[::1]", "a_b.example"];
   const clients = hosts.flatMap((host) => [`https://${host}/app.json`, `https://${host}:8443/x`]);
@@ -317,7 +317,7 @@ test("S87 the delegation of an app with a metadata document acts exactly while t
   await setDocumentPolicy(operatorCommand, "open", noOrigin);
 });
 
-test("S114 a user can revoke a consent however many requests delegate its rights", async () => {
+test("S114 a user can revoke a consent while many requests delegate its rights", async () => {
   const ada = await someUser();
   const token = await appToken(ada, { scopes: ["webhooks"] });
   let [begun, isOver] = [0, false];
@@ -343,7 +343,7 @@ test("S114 a user can revoke a consent however many requests delegate its rights
   expect(passed).toBeLessThan(20);
 });
 
-test("a token's delegations with the same rights are one row, described by the name of the app or token", async () => {
+test("delegations of one token with the same rights are one row, described by the name of the app or token", async () => {
   const ada = await someUser();
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "jobs"] });
@@ -364,7 +364,7 @@ test("a token's delegations with the same rights are one row, described by the n
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
 });
 
-test("S43 S47 a thief who signs out first keeps no access: a later replay, leak report or block still ends the delegation", async () => {
+test("S43 S47 a replay, leak report or block ends the delegation of a thief who signed out first", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });

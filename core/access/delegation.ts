@@ -37,7 +37,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   return id;
 }
 
-/** Revocations wait for this lock, so they find the new delegation. Overlapping shared locks could make them wait forever. */
+/** A revocation waits for this lock, so it finds the new delegation. Shared locks that overlap could block it forever. */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
@@ -58,7 +58,7 @@ async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Housekeeping deletes unused delegations after two days. An upload URL may use one for a day after it was reused. */
+/** Housekeeping deletes an unused delegation two days after its creation. An upload URL may use its delegation for a day. */
 const REUSED_MS = 3_600_000;
 
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
@@ -186,7 +186,6 @@ export type MadeWith = {
   kind: "app" | "token";
   isOwnProgram: boolean;
   clientId: string | null;
-  /** Null if the app or the token is gone. */
   name: string | null;
   isEnded: boolean;
 };

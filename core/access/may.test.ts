@@ -12,7 +12,7 @@ type Who = (typeof actors)[number];
 const everybody: Who[] = [...actors];
 const members: Who[] = ["admin", "write", "contributor", "read"];
 
-/** The whole table a second time, so that no change of rules.ts goes unnoticed (S135). */
+/** Repeats the whole table, so that every change of rules.ts needs a change here (S135). */
 const expected: Record<Action, Who[]> = {
   "user.create": ["operator", "command"],
   "user.update": ["owner", "command"],
@@ -142,7 +142,7 @@ describe("S135 may", () => {
     expect(allowed.sort()).toEqual([...expected[action]].sort());
   });
 
-  test("an organization's administrator may not manage a user's own apps, nor that user the organization's apps", async () => {
+  test("an administrator may manage the organization's apps, and a user the user's own apps, but not vice versa", async () => {
     const [ofUser, ofOrganization] = resourcesFor("oauth_app.manage");
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
@@ -150,7 +150,7 @@ describe("S135 may", () => {
     expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
   });
 
-  test("S113 the actions that the table marks require recent authentication, and no others do", async () => {
+  test("S113 exactly the actions that the table marks require recent authentication", async () => {
     for (const action of Object.keys(rules) as Action[]) {
       for (const who of ["owner", "admin", "operator"] as const) {
         const fresh = await mayAny(people[who], action);
@@ -160,7 +160,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("a token never does more than its scopes and organizations allow", async () => {
+  test("a token may do only what its scopes and organizations allow", async () => {
     const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({
       kind: "token",
       tokenId: "a token",
@@ -185,7 +185,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("S138 nobody may do anything with a resource of an invalid ID, not even operators", async () => {
+  test("S138 `may` refuses every actor if the resource's ID is invalid", async () => {
     for (const bad of ["\0", "x".repeat(10_000), "' OR 1=1 --"]) {
       for (const actor of [people.operator, people.command, people.owner]) {
         expect(await may(actor, "organization.manage", { orgId: bad })).toBe(false);
@@ -194,7 +194,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("a role is read again for each decision", async () => {
+  test("`may` reads the role again for each decision", async () => {
     const someone = await person();
     const { id } = await organizationWith([[someone, "admin"]]);
     expect(await may(someone, "organization.manage", { orgId: id })).toBe(true);
@@ -204,7 +204,7 @@ describe("S135 may", () => {
 });
 
 describe("requirePermission", () => {
-  test("refuses as the rule says: a hidden resource does not exist, a public one is forbidden, an old authentication must be repeated", async () => {
+  test("throws the error that the action's rule names", async () => {
     const [app] = resourcesFor("oauth_app.manage_security");
     const ask = (actor: Actor) => requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     await expect(ask(people.stranger)).rejects.toMatchObject({ code: "not_found", message: "OAuth app not found" });
@@ -232,7 +232,7 @@ describe("users' own programs", () => {
   const ofOrganization = { ownerUserId: null, ownerOrgId: organization.id };
   const actions = ["oauth_app.create", "oauth_app.read", "oauth_app.manage"] as const;
 
-  test("may manage apps: with a personal access token or as the service's own command line, but not with an app's or an exchanged token", async () => {
+  test("may manage apps, unlike apps and exchanged tokens", async () => {
     const own = [token(), token({ clientId: "cli", isFirstParty: true })];
     const others = [
       token({ clientId: "an app" }),
@@ -252,7 +252,7 @@ describe("users' own programs", () => {
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("S137 have the user's own limits, unlike the user's apps, each organization's exchanged tokens and the user's CI jobs", () => {
+  test("S137 share the user's limits, while apps, exchanged tokens and CI jobs have limits of their own", () => {
     const parties = [token(), token({ clientId: "an app" })].concat(
       ["one", "another"].map((boundOrgId) => token({ clientId: boundOrgId, boundOrgId })),
     );
@@ -272,7 +272,7 @@ describe("users' own programs", () => {
     expect(await may(withScope("an app"), "webhook.manage", ofOrganization)).toBe(false);
   });
 
-  test("S113 need a recent authentication at the command line for actions that could take an app over; a personal access token is not enough", async () => {
+  test("S113 may change an app's security only at the command line and only after a recent authentication", async () => {
     const ask = (actor: TokenHolder) =>
       requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);

@@ -98,7 +98,7 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   return "allowed";
 }
 
-/** A personal access token stays in files for months, so it proves no recent authentication. */
+/** A personal access token stays in files for months, so it does not prove a recent authentication. */
 function hasRecentProof(actor: CheckedActor): boolean {
   if (actor.kind === "person") return isRecentlyAuthenticated(actor);
   const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;

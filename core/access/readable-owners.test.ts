@@ -76,7 +76,7 @@ const things = [
   ),
 );
 
-test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s contain what `may` allows", async (action) => {
+test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s equal what `may` allows", async (action) => {
   let [readable, hidden] = [0, 0];
   await Promise.all(
     actors.map(async (actor) => {

@@ -41,7 +41,6 @@ export async function readableOwners(
   return { ...nothing, ownerIds: readable({}), madeBy };
 }
 
-/** The table must have `is_private`, `owner_id` and `created_by_client_id`. */
 export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
   const column = (name: string) => Prisma.raw(`${alias}.${name}`);
   const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));
@@ -49,7 +48,7 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
   return Prisma.sql`(NOT ${column("is_private")} OR ${reads} ${trusted})`;
 }
 
-/** The resource of event `e` must be readable now and have been then. LEFT JOIN the repository as `r`, as it may be deleted. */
+/** The resource of event `e` must be readable now and at the event's time. LEFT JOIN a possibly deleted repository as `r`. */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);
   return Prisma.sql`((NOT e.is_private OR ${reads("e.owner_id")}) AND (r.id IS NULL OR NOT r.is_private OR ${reads("r.owner_id")}))`;

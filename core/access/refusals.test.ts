@@ -98,7 +98,7 @@ describe("S95 an exchanged token", () => {
     expect(await may(exchanged(), "access_request.withdraw", { userId: roles.admin.userId })).toBe(false);
   });
 
-  test("outside its organization, reads public repositories and gated ones to which its user has access, and changes nothing", async () => {
+  test("outside its organization, may read only public repositories and gated ones to which its user has access", async () => {
     const stranger = await person();
     const open = owned({ userId: stranger.userId }, { isPrivate: false });
     const repoId = newId();
@@ -120,7 +120,7 @@ describe("S95 an exchanged token", () => {
 });
 
 describe("a CI job's token", () => {
-  test("S99 reads and writes its one repository, and of others reads only public ones", async () => {
+  test("S99 may read and write its repository and may read other repositories only if they are public", async () => {
     const repo = owned({ orgId });
     const job: Publisher = {
       kind: "publisher",
@@ -148,7 +148,7 @@ describe("a CI job's token", () => {
     });
   });
 
-  test("that acts for a user cannot change anything, whatever its scopes", async () => {
+  test("cannot change anything, whatever its scopes, if it acts for a user", async () => {
     const reader = tokenOf(roles.admin, { clientId: null, isReadOnly: true });
     const own = owned({ userId: roles.admin.userId });
     for (const repo of [own, owned({ orgId })]) {
@@ -183,7 +183,7 @@ describe("an organization's requirement of its members", () => {
 
   const asked = (securityRestrictions: string[]) => ({ code: "forbidden", requires: { securityRestrictions } });
 
-  test("closes its private resources and its administration, and names the requirement", async () => {
+  test("closes private resources and the administration with an error that names the requirement", async () => {
     const token = tokenOf(member, { clientId: null, standings: await standingsOf(member.userId) });
     for (const actor of [member, token, { ...token, boundOrgId: closedId }, { ...token, clientId: "client-a" }]) {
       for (const action of ["repo.read", "repo.read_content"] as const) {
@@ -201,7 +201,7 @@ describe("an organization's requirement of its members", () => {
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
-  test("S135 is checked again within a change: a membership that ended since the token was looked up gives no right", async () => {
+  test("S135 is checked again within a change, because the membership may have ended", async () => {
     const someone = await person();
     const id = await organization([[someone, "write"]]);
     const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });
@@ -214,7 +214,7 @@ describe("an organization's requirement of its members", () => {
     expect(await may(token, "repo.write", owned({ orgId: id }))).toBe(false);
   });
 
-  test("is not revealed to a token without the scope, which gets the error for a missing repository", async () => {
+  test("is hidden from a token without the scope, which gets the error for a missing repository", async () => {
     const token = tokenOf(member, { clientId: null, scopes: ["openid"] });
     expect(await refusalOf(token, "repo.read", owned({ orgId: closedId }))).toEqual({
       code: "not_found",
@@ -276,7 +276,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("the kind of token, if no token or no app's token is enough", async () => {
+  test("the accepted kind of token, if the action refuses the given kind", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -288,7 +288,7 @@ describe("a 403 names what is missing", () => {
 });
 
 describe("a user with access to a gated repository", () => {
-  test("S135 may only read it, directly or by a CI job, and may no longer read it once it is private", async () => {
+  test("S135 may read the repository, also by a CI job, until it becomes private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
@@ -308,7 +308,7 @@ describe("a user with access to a gated repository", () => {
 });
 
 describe("a token that an administrator blocked from the organization", () => {
-  test("S135 has no access to it, even within a change, where its user's standing is read again", async () => {
+  test("S135 has no access to the organization, even within a transaction, which reads its user's standing again", async () => {
     const standing = { role: "admin", restrictions: ["token-revoked"] } as const;
     const token = tokenOf(roles.admin, { clientId: null, standings: new Map([[orgId, standing]]) });
     const cutOff = { code: "forbidden", requires: { securityRestrictions: ["token-revoked"] } };
@@ -368,7 +368,7 @@ describe("S136 a refusal reveals nothing", () => {
     }
   });
 
-  test("to anonymous callers about private repositories, and asks them to sign in for public ones", async () => {
+  test("to anonymous callers about private repositories", async () => {
     const actions = ["repo.read", "repo.read_content", "repo.write", "discussion.write", "repo.manage"] as const;
     for (const action of actions) {
       for (const repo of [owned({ orgId }), owned({ userId: roles.admin.userId })]) {
@@ -384,7 +384,7 @@ describe("S136 a refusal reveals nothing", () => {
   });
 });
 
-test("S113 a user whose authentication is too old is told to authenticate again, on the page or from the command line", async () => {
+test("S113 a user whose authentication is too old is asked to authenticate again", async () => {
   const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
   expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
     code: "reauthentication_required",

@@ -26,9 +26,7 @@ export type Rule = {
   everyone?: true;
   /** Who may act on public resources. `read`: everybody. `granted`: on gated ones only if accepted. `signed-in`: every user. */
   public?: "read" | "granted" | "signed-in";
-  /** The user that is the resource, or that owns it. */
   owner?: true;
-  /** Members with at least this role in the organization that is the resource, or that owns it. */
   role?: OrganizationRole;
   beforeRestrictions?: true;
   /** The member who created the resource, with at least this role. */

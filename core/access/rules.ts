@@ -6,7 +6,6 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** `write-discussions` also applies to the public repositories of others. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -126,7 +125,6 @@ export const rules = {
     refusal: "repo.read",
   },
   "repo.manage": { on: "repo", ...writers, token: { own: ["manage-repos"] }, refusal: "repo.read" },
-  /** A publisher gives CI jobs permanent access without anybody's token. */
   "repo.manage_publishers": { on: "repo", ...writers, recent: true, refusal: "repo.read" },
 
   "discussion.write": {

@@ -22,7 +22,6 @@ type PasswordAttempt = {
   succeeded: () => Promise<void>;
 };
 
-/** `device` is a browser in which the account's owner has signed in before. */
 type PasswordTrial = { login: string; device: KnownDevice | undefined } | { signedInUserId: string };
 
 /** Counts one attempt with a password, both for the account and for the address (S115). */

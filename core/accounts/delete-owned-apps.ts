@@ -2,7 +2,6 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
-/** @returns the number of deleted apps */
 export async function deleteOwnedApps(
   tx: Db,
   owner: { ownerUserId: string } | { ownerOrgId: string },
@@ -13,7 +12,7 @@ export async function deleteOwnedApps(
   const clientIds = apps.map((app) => app.clientId);
   const ofApps = { clientId: { in: clientIds } };
   await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } });
-  // Finds Grants by their consents, because no index has the client (S137). A trigger ends exchanged Grants, which have none.
+  // Grants are found by consent, because no index has the client (S137). A trigger ends exchanged Grants, which have no consent.
   await tx.$executeRaw`UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.client_id = ANY (${clientIds}) AND g.consent_id = c.id AND g.revoked_at IS NULL`;
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../errors.ts";
 
-/** Refuses what Postgres cannot store (S51), and U+FFFD, which is what decoding makes of invalid UTF-8. */
+/** Refuses what Postgres cannot store (S51), and U+FFFD, which decoders put in place of invalid UTF-8. */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {
   if (typeof value !== "string") throw invalidRequest("This must be text.", field);
   if (value.length > maxCharacters)
@@ -19,7 +19,6 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
-  // The input may be longer than the cleaned text.
   const cleaned = plainText(field, value, maxCharacters * 4)
     .normalize("NFC")
     .replace(/\s/gu, " ")

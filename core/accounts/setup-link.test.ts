@@ -20,7 +20,7 @@ const linkToken = async () => {
 describe("the setup link", () => {
   beforeEach(() => db().user.deleteMany());
 
-  test("creates an operator, signs them in, and ends the link", async () => {
+  test("creates an operator, signs them in, and then no longer works", async () => {
     const token = await linkToken();
     expect(await isSetupLink(token)).toBe(true);
     const { userId, token: session } = await redeemSetupLink(token, input(), from);
@@ -41,7 +41,7 @@ describe("the setup link", () => {
     expect(JSON.stringify(row)).not.toContain(first[0]);
   });
 
-  test("is replaced if it ends soon, or if this SECRET_KEY does not decrypt it", async () => {
+  test("is replaced if it ends soon or the SECRET_KEY has changed", async () => {
     const old = await linkToken();
     await db().oneTimeToken.updateMany({ data: { expiresAt: new Date(Date.now() + 60_000) } });
     const fresh = await linkToken();

@@ -9,7 +9,6 @@ import { hashPassword } from "./passwords/password-hash.ts";
 import { type StartedSiteSession, startSiteSession } from "./sessions/start-site-session.ts";
 import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user.ts";
 
-/** A link with less time left is replaced. */
 const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
 /** A second start must not invalidate the link of the first. Returns undefined if there is an operator. */

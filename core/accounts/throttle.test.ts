@@ -18,7 +18,7 @@ import {
 const limit = { limit: 3, windowSeconds: 60 };
 
 describe("S56 consumeThrottle", () => {
-  test("lets as many through as allowed, then says how long to wait", async () => {
+  test("allows the limit's number of attempts and then says how long to wait", async () => {
     const key = throttleKey("test", newId());
     for (let i = 0; i < 3; i++) await consumeThrottle(key, limit);
     await expect(consumeThrottle(key, limit)).rejects.toMatchObject({
@@ -35,7 +35,7 @@ describe("S56 consumeThrottle", () => {
     expect(ends.filter((end) => end === "ok")).toHaveLength(3);
   });
 
-  test("S137 a number that is too large for the column is refused, and does not make other attempts fail", async () => {
+  test("S137 a number that is too large for the column is refused and does not fail other attempts", async () => {
     const [key, other] = [throttleKey("test", newId()), throttleKey("test", newId())];
     await consumeBytes(key, "abc", limit);
     await pool().query("UPDATE throttle SET count = 2147483600 WHERE key = $1", [key]);
@@ -44,7 +44,7 @@ describe("S56 consumeThrottle", () => {
     expect(others.status).toBe("fulfilled");
   });
 
-  test("a refused attempt does not make the wait longer, and the window ends", async () => {
+  test("a refused attempt does not extend the window", async () => {
     const key = throttleKey("test", newId());
     for (let i = 0; i < 9; i++) await consumeThrottle(key, limit).catch(() => undefined);
     await db().throttle.update({ where: { key }, data: { resetAt: new Date(Date.now() - 1) } });
@@ -52,7 +52,7 @@ describe("S56 consumeThrottle", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key } })).count).toBe(1);
   });
 
-  test("a returned attempt no longer counts; cleared attempts are forgotten", async () => {
+  test("returned and cleared attempts no longer count", async () => {
     const key = throttleKey("test", newId());
     for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
     await (await consumeThrottle(key, limit)).giveBack();
@@ -74,18 +74,18 @@ describe("S56 consumeThrottle", () => {
     expect(await db().throttle.findUnique({ where: { key: other } })).toBeNull();
   });
 
-  test("an attempt given back after its window has ended is not subtracted from the next window", async () => {
+  test("an attempt that is given back after its window is not subtracted from the next window", async () => {
     const key = throttleKey("test", newId());
     const early = await consumeThrottle(key, limit);
     await db().throttle.update({ where: { key }, data: { resetAt: new Date(Date.now() - 1) } });
-    // The column rounds to milliseconds, and two windows that begin in the same one could not be told apart.
+    // The column has milliseconds, so windows that begin in the same millisecond are not distinguished.
     await delay(2);
     for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
     await early.giveBack();
     expect(await throttleCount(key)).toBe(2);
   });
 
-  test("consumeInBlocks lets as many through as allowed, and writes once for many attempts", async () => {
+  test("consumeInBlocks enforces the limit and writes once for many attempts", async () => {
     const [key, many] = [throttleKey("test", newId()), { limit: 250, windowSeconds: 60 }];
     await consumeInBlocks(key, many);
     expect(await throttleCount(key)).toBe(3);
@@ -111,7 +111,7 @@ describe("S56 consumeThrottle", () => {
     await expect(consumeAddressThrottle(kind, null, limit)).resolves.toEqual([]);
   });
 
-  test("attempts that deadlock with another change of the same rows are counted, each once", async () => {
+  test("attempts that deadlock with another change of the rows are counted once each", async () => {
     const kind = `test-${newId()}`;
     const unordered = ["a", "b"].map((subject) => throttleKey(kind, subject));
     const attempt = () => Promise.all(unordered.map((key) => consumeThrottle(key, limit)));

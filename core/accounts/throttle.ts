@@ -9,7 +9,6 @@ import { addressKey } from "./address-key.ts";
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 type Counted = {
-  /** The number of attempts in the window, including this one. */
   count: number;
   /** Has no effect after the window of the attempt has ended. */
   giveBack: () => Promise<void>;
@@ -50,7 +49,7 @@ const BLOCKS = 100;
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
-/** Few requests write, because each process counts a hundredth of the limit ahead. Only for few keys, which stay in memory. */
+/** Each process counts a hundredth of the limit ahead, so few requests write. Only for few keys, because they stay in memory. */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
     const counting = blocks.get(key) ?? countBlock(key, limit);
@@ -80,7 +79,6 @@ const COUNT_MAX = 2 ** 31 - 1;
 type Attempts = { key: string; attempts: number; windowSeconds: number };
 type Row = { key: string; count: number; seconds: number; resetAt: string };
 
-/** Attempts in one turn of the event loop share a statement. */
 const countAttempts = batched<Attempts, Row>(async (all) => {
   const byKey = [...Map.groupBy(all, ({ key }) => key)];
   const statement = {
@@ -112,7 +110,6 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
     .toReversed();
 }, 500);
 
-/** If one counter refuses, the counters before it give the attempt back. */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
   const counted: Counted[] = [];
   try {
@@ -124,7 +121,6 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/** Returns whether the limit allows the action, instead of throwing. */
 export async function isWithinThrottle(
   tx: Db,
   key: string,
@@ -149,7 +145,7 @@ export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR
  * Limits entries, because nobody can delete them (S144).
  * @param kind each kind has limits of its own
  * @param subject what the entry is about
- * @param ip or `host`. Omit both only for subjects that nobody can make up.
+ * @param ip pass this or `host`. Omit both only if nobody can invent subjects.
  */
 export async function mayRecord(
   kind: string,

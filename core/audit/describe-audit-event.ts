@@ -10,7 +10,6 @@ type AuditFacts = {
 const FIELD = /\{(\w+)\}/g;
 const VALUE_MAX_CHARACTERS = 200;
 
-/** What the codes in entries of a kind mean. */
 const CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "organization.set_app_policy": { all: "all apps", approved: "approved apps", none: "no apps" },
   "oauth_app.privilege_grant": { "token-exchange": "token exchange" },

@@ -5,7 +5,7 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** The limit for a user's changes on the pages. Each app and personal access token may make as many more. */
+/** The limit for a user's changes on the pages. Each app and each personal access token may make the same number. */
 export const ENTRIES_PER_HOUR = 1_000;
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 /** The limit for a kind that counts `apart`, from one network. */

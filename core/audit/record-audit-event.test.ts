@@ -43,7 +43,7 @@ describe("S116 the audit log", () => {
     expect(await db().auditEvent.count({ where: { actorId } })).toBe(0);
   });
 
-  test("S144 cuts large data, and says so", async () => {
+  test("S144 cuts large data and marks the entry as cut", async () => {
     const read = async (data: Prisma.InputJsonObject) => {
       const actorId = newId();
       await recordAuditEvent(db(), { type, actorId, data });
@@ -84,7 +84,7 @@ describe("S116 the audit log", () => {
     const tokenOf = (clientId: string, type: AuditToken["type"] = "oauth") => ({ type, id: newId(), clientId });
     const limited = { code: "rate_limited" };
 
-    test("an account has a limit of entries, and is told when it may continue", async () => {
+    test("an account has a limit of entries, and the refusal says when it may continue", async () => {
       await record(await someoneWith({ count: ENTRIES_PER_HOUR - 1 }), type);
       const actorId = await someoneWith();
       const refused = record(actorId, "webhook.test");
@@ -105,7 +105,7 @@ describe("S116 the audit log", () => {
       expect(await db().auditEvent.count({ where: { actorId } })).toBe(ENTRIES_PER_HOUR + 4);
     });
 
-    test("actions that let users in or remove something are not refused because of other changes, and do not count towards the limit", async () => {
+    test("actions that let users in or remove something are outside the common limit", async () => {
       const free = (Object.keys(auditEventTypes) as AuditEventType[]).filter((each) => auditEventTypes[each].bound);
       expect(free).toEqual(
         expect.arrayContaining(["user.sign_in", "user.reset_password", "webhook.rotate_secret", "organization.revoke_token"]),
@@ -132,7 +132,7 @@ describe("S116 the audit log", () => {
       await expect(record(other, of, { ip: "192.0.2.1" })).rejects.toMatchObject(limited);
     });
 
-    test("an app's changes in a user's name count towards the app's limit, not towards the user's", async () => {
+    test("an app's changes in a user's name count towards the app's limit instead of the user's", async () => {
       const quay = tokenOf("quay");
       const person = await someoneWith({ with: quay });
       await expect(record(person, "webhook.create", { with: tokenOf("quay") })).rejects.toMatchObject(limited);
@@ -149,7 +149,7 @@ describe("S116 the audit log", () => {
       await expect(record(person, type)).rejects.toMatchObject(limited);
     });
 
-    test("with tokens, actions that count apart on the pages count with all others, and all tokens of a user have a common limit", async () => {
+    test("with tokens, actions that count apart on the pages count towards the common limit of all tokens", async () => {
       const personal = () => ({ type: "personal", id: newId() }) as const;
       const of = "webhook.rotate_secret";
       const mine = personal();

@@ -9,11 +9,9 @@ import type { RequestOrigin } from "./request-origin.ts";
 export type NewAuditEvent = {
   /** See S116. */
   type: AuditEventType;
-  /** Absent if the system acts. */
   actor?: { kind: string; userId?: string; clientId?: string | null };
   /** The actor's ID if there is no `actor`. Absent for the system and the operator's command. */
   actorId?: string | null;
-  /** The administrators of this organization may read the entry. */
   orgId?: string | null;
   /** The owner of the affected object, if `orgId` is absent. */
   owner?: { kind: string; id: string } | undefined;

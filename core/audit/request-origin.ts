@@ -3,7 +3,6 @@ export type AuditToken = {
   type: "personal" | "oauth" | "exchanged" | "ci";
   /** For an OAuth token, this is its Grant's ID, which a refresh does not change. */
   id: string;
-  /** Absent for personal and CI tokens. */
   clientId?: string;
   /** For a CI job's token, this is the run. */
   name?: string;

@@ -9,7 +9,6 @@ export const MOST_KEEP_DAYS = 3_660;
 export const RETENTION_KEY = "audit_retention";
 
 export type AuditRetention = {
-  /** Null if the log is kept forever. */
   keepDays: number | null;
 };
 

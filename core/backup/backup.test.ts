@@ -106,7 +106,7 @@ async function maintainAll(repos: readonly Repo[]): Promise<void> {
   await sealAuditEvents({ isWaiting: true });
 }
 
-test("a backup made during writes contains everything confirmed before it started, and can be restored", {
+test("a restored backup contains everything that was confirmed before the backup started", {
   timeout: LONG,
 }, async () => {
   const webhookId = await webhookTo({ url: "https://receiver.example.test", secret: "the webhook's secret", ownerId: ada.id });
@@ -173,7 +173,7 @@ test("nothing is deleted while a backup holds deletions, and only one backup run
   expect(await removeDeletedRepositories(signal, 0)).toBe(1);
 });
 
-test("a backup waits for maintenance that has begun", async () => {
+test("a backup waits for running maintenance", async () => {
   await db().repoMaintenance.deleteMany();
   await db().repoMaintenance.create({ data: { id: newId(), dueAt: new Date(0) } });
   const { claimId } = await claimRows<DueMaintenance>(maintenanceTable, 1);
@@ -190,7 +190,7 @@ test("a backup waits for maintenance that has begun", async () => {
   expect(first).toBe("waits");
 });
 
-test("a backup waits for a removal of a deleted repository that has begun", async () => {
+test("a backup waits for a running removal of a deleted repository", async () => {
   const ends = Promise.withResolvers<void>();
   const has = Promise.withResolvers<void>();
   const removing = withDirectConnection(async (client) => {
@@ -208,7 +208,7 @@ test("a backup waits for a removal of a deleted repository that has begun", asyn
   expect(first).toBe("waits");
 });
 
-test("an interrupted backup is not listed, and the next backup continues it; `keep` limits the number of backups", {
+test("an interrupted backup is not listed, and the next backup continues it", {
   timeout: LONG,
 }, async () => {
   const here = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
@@ -254,7 +254,7 @@ test("S137 a backup names each repository that git cannot read, and no repositor
   const branches = ["x\u2028evil", `x\u2029${old}.refs/heads/main`];
   const name = { type: "model", owner: ada.username, name: evil.name } as const;
   for (const branch of branches) await createBranch(ada.actor, name, { branch, startingPoint: "main" });
-  // A copy in which such a file disappears is incomplete.
+  // A copy is incomplete if such a file disappears meanwhile.
   const fleeting = ["quarantine/a/objects/pack/b.pack", "objects/pack/c.keep", "packed-refs.new"];
   for (const path of fleeting) {
     await mkdir(dirname(inEvil(path)), { recursive: true });
@@ -280,7 +280,7 @@ test("S137 a backup names each repository that git cannot read, and no repositor
   await rm(to, { recursive: true, force: true });
 });
 
-test("S150 wrong keys, a damaged backup and an installation with data are refused, saying what to do", {
+test("S150 wrong keys, a damaged backup and an installation with data are refused with an instruction", {
   timeout: LONG,
 }, async () => {
   const here = join(await mkdtemp(join(tmpdir(), "keyhook-backup-")), "new");

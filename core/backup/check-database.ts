@@ -69,7 +69,6 @@ function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string):
   }
 }
 
-/** The lines, without the line feeds at their ends. */
 export async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let rest: Buffer[] = [];
   for await (const piece of content) {

@@ -17,7 +17,7 @@ import { forget, listSnapshots, openRepository, type Saved, saveDirectories, sav
 type Options = {
   /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
-  /** How many backups are kept. Without a number, all backups are. */
+  /** Without a number, all backups are kept. */
   keep?: number | undefined;
   signal?: AbortSignal;
   report?: (step: string) => void;

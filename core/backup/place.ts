@@ -36,7 +36,6 @@ export function openPlace(text: string): BackupPlace {
   };
 }
 
-/** A password may contain colons and @. */
 function hidePassword(part: string): string {
   const [begin, end] = [part.indexOf(":") + 1, part.lastIndexOf("@")];
   return begin > 0 && end > begin ? `${part.slice(0, begin)}…${part.slice(end)}` : part;

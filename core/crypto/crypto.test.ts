@@ -25,7 +25,7 @@ describe("S130 a sealed value", () => {
     expect(unseal("totp", seal("totp", ""))).toBe("");
   });
 
-  test("differs each time: a nonce used twice with GCM would reveal the key stream and the tag's key", () => {
+  test("differs each time, because a nonce used twice would reveal the key stream", () => {
     const nonces = Array.from({ length: 100 }, () => Buffer.from(seal("totp", "text")).subarray(0, 12).toString("hex"));
     expect(new Set(nonces).size).toBe(100);
   });
@@ -48,7 +48,7 @@ describe("S130 a sealed value", () => {
     expect(() => unseal("job secrets", sealed)).toThrow();
   });
 
-  test("can be unsealed only with its SECRET_KEY, and again when that key is back", () => {
+  test("can be unsealed only with its SECRET_KEY", () => {
     provideSettings({ SECRET_KEY: `${SECRET_KEY}!` });
     expect(() => unseal("webhook secret", sealed)).toThrow();
     provideSettings({ SECRET_KEY });
@@ -115,13 +115,13 @@ describe("a secret kept in a file", () => {
     expect(() => keptSecret(path)).toThrow(`${path} is damaged and contains no secret. Restore the file from a copy of your own`);
   });
 
-  test("may be chosen by the operator: 32 characters or more, without the white space around them", () => {
+  test("may be chosen by the operator if it has at least 32 characters", () => {
     const path = join(folder, "secret");
     writeFileSync(path, `${"x".repeat(32)} \n`);
     expect(keptSecret(path)).toBe("x".repeat(32));
   });
 
-  test("is not created where its folder does not exist", () => {
+  test("is not created if its folder does not exist", () => {
     expect(() => keptSecret(join(folder, "missing", "secret"))).toThrow("ENOENT");
   });
 });

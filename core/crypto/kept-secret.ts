@@ -4,7 +4,6 @@ import { SettingsError } from "../env.ts";
 
 const SECRET_BYTES = 48;
 
-/** Creates the secret, readable only by the file's owner, if the file does not exist. */
 export function keptSecret(path: string): string {
   try {
     writeFileSync(path, `${randomBytes(SECRET_BYTES).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true });

@@ -6,7 +6,6 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const cache = new Map<string, Buffer>();
 
-/** core/instance/rotate-secret-key.ts lists the columns of each purpose. */
 export type SealPurpose =
   | "identity provider"
   | "inference provider keys"

@@ -110,7 +110,6 @@ function* elementsOf(parent: Root | Element): Generator<Element> {
 
 type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
 
-/** @param href as in the guide, where pages of the service have the placeholder's origin */
 function guideAddress(href: string, from: string): GuideAddress {
   if (href.startsWith("#")) return { kind: "page", href };
   if (href === PLACEHOLDER_ORIGIN || href.startsWith(`${PLACEHOLDER_ORIGIN}/`)) {

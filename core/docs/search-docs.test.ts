@@ -16,13 +16,13 @@ test.each([
   expect(await hrefs(search)).toContain(href);
 });
 
-test("all words must be in the section, and are not read as patterns", async () => {
+test("a section must contain all words, which are not read as patterns", async () => {
   expect(await hrefs("webhook nosuchword")).toEqual([]);
   expect(await hrefs(".*")).toEqual([]);
   expect(await hrefs("  ")).toEqual([]);
 });
 
-test("a section with the words in its heading comes first, and the excerpt marks the words in text that is filled in", async () => {
+test("a section with the words in its heading comes first, and the excerpt marks the words", async () => {
   expect((await hrefs("verify signature"))[0]).toBe("/docs/webhooks#receive-and-verify");
   const [first] = await searchDocs("installation", filling, [
     { href: "/x", page: "Installation", text: "Hub, an installation." },

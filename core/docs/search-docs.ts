@@ -86,7 +86,6 @@ async function sectionsOfGuide(slug: string, filling: Filling): Promise<DocsSect
 
 const TABLE_PARTS = new Set(["div", "table", "tbody", "thead"]);
 
-/** The rows of a table become sentences. */
 function proseOf(node: Nodes): string {
   if (node.type !== "element") return textOf(node);
   if (TABLE_PARTS.has(node.tagName)) return node.children.map(proseOf).join(" ");

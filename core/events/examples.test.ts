@@ -106,7 +106,7 @@ describe("every event that was recorded", () => {
     for (const payload of payloads) expect(eventPayloadSchema.parse(payload)).toEqual(payload);
   });
 
-  test("carries headSha only where its scope begins with repo", () => {
+  test("contains headSha only if its scope begins with repo", () => {
     expect(payloads.filter(({ repo }) => repo.headSha).map(kindOf)).toContain("repo.config update");
     for (const payload of payloads)
       if (!payload.event.scope.startsWith("repo")) expect(payload.repo).not.toHaveProperty("headSha");

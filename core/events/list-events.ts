@@ -49,7 +49,6 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
   }));
 }
 
-/** @throws ServiceError `conflict` if the event was not set aside */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if (!isId(id)) throw notFound("Event");

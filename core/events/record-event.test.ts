@@ -38,7 +38,7 @@ async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]
 }
 
 describe("S122 recording an event", () => {
-  test("stores the event with its change, and announces the event once others can see the change", async () => {
+  test("stores the event with its change, and announces the event after the commit", async () => {
     const payload = somePayload();
     let id = "";
     const received = await heard(async (soFar) => {
@@ -102,7 +102,7 @@ describe("S122 recording an event", () => {
   });
 });
 
-test("S122 events are kept for two days longer than the deliveries that use their body, and at least until their deliveries are created", async () => {
+test("S122 events are kept for two days longer than the deliveries that use their body", async () => {
   const [old, recent, untold] = [somePayload(), somePayload(), somePayload()];
   for (const payload of [old, recent, untold]) await recordEvent(db(), { payload, actorId: null });
   const days = (count: number) => new Date(Date.now() - count * 86_400_000);

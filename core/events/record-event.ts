@@ -40,7 +40,6 @@ export async function insertEvents(tx: Sql, rows: readonly ReturnType<typeof toR
 }
 
 export function toRow({ payload, actorId, from, traceparent = currentTraceparent() }: NewEvent) {
-  // A payload that breaks the contract is never sent.
   const checked = eventPayloadSchema.parse(payload);
   return {
     id: newOrderedId(),

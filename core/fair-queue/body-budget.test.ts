@@ -16,7 +16,7 @@ test("S137 one caller leaves room for another, and is told when to retry", () =>
   budget.take(30, account("greedy"));
 });
 
-test("S137 however many addresses send bodies, half of the budget is left to accounts", () => {
+test("S137 half of the budget is left to accounts, even if many addresses send bodies", () => {
   const budget = new BodyBudget({ bytes: 1_000, anonymousBytes: 500 });
   let sent = 0;
   for (let each = 0; each < 1_000; each++) {

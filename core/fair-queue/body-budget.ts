@@ -70,7 +70,6 @@ export class BodyRoom {
   #heldBytes = SMALL_BODY_BYTES;
   #hold: ((bytes: number) => void) | undefined;
 
-  /** @param toBytes the new total, which never shrinks */
   widen(toBytes: number): void {
     if (toBytes <= this.#heldBytes) return;
     this.#hold ??= bodyHolder();

@@ -51,14 +51,14 @@ beforeEach(() => {
 });
 
 describe("S137 one party leaves slots for others", () => {
-  test("one party alone gets half of the slots; a newcomer never queues behind it", async () => {
+  test("one party alone gets half of the slots, and a newcomer gets a slot at once", async () => {
     await seen.askTimes(40, account("greedy"));
     expect(seen.heldBy(account("greedy"))).toBe(4);
     await seen.ask(account("newcomer"));
     expect(seen.heldBy(account("newcomer"))).toBe(1);
   });
 
-  test("anonymous callers together get their share, and one address half of it", async () => {
+  test("anonymous callers together get their share, and one address gets half of that share", async () => {
     await seen.askTimes(10, address("one"));
     expect(seen.heldBy(address("one"))).toBe(2);
     for (let each = 0; each < 20; each++) await seen.ask(address(`other${each}`));
@@ -67,7 +67,7 @@ describe("S137 one party leaves slots for others", () => {
     expect(seen.heldBy(account("ada"))).toBe(1);
   });
 
-  test("requests for one repository leave slots for other repositories, of the same party and of other parties", async () => {
+  test("requests for one repository leave slots for other repositories of every party", async () => {
     seen = new Observed({ slots: 32 });
     await seen.askTimes(66, address("one"), "hostile");
     await seen.ask(address("one"), "quiet");
@@ -110,7 +110,7 @@ describe("S137 waiting parties are served in turn", () => {
   });
 });
 
-describe("S137 holders who are slow yield to those who wait", () => {
+describe("S137 slow holders yield to waiting parties", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
   async function tick(): Promise<void> {
@@ -133,7 +133,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   });
 
-  test("a holder does not yield to its own party's waiting requests, and yields to another party's", async () => {
+  test("a holder yields only to waiting requests of another party", async () => {
     seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
     const yielding = () => seen.held.filter(({ release }) => release.mustYield()).length;
@@ -151,7 +151,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
 });
 
 describe("requests that cannot be served", () => {
-  test("S51 a caller with a full queue is told so, and what to do; others can still queue", async () => {
+  test("S51 a caller with a full queue is told what to do, and other callers can still queue", async () => {
     seen = new Observed({ slots: 2, waitingMax: 3 });
     await seen.askTimes(5, account("greedy"));
     expect(seen.refused).toEqual([expect.stringMatching(/^account greedy: Too many of your requests of this kind are waiting/)]);
@@ -285,7 +285,7 @@ describe("S137 with any requests in any order", () => {
 });
 
 describe("the party of a request", () => {
-  test("is its address, by IPv6 /48, until its account is known; work outside of requests has the background as its party", () => {
+  test("is its address, by IPv6 /48, until its account is known", () => {
     expect(currentParty()).toEqual({ key: "background", isAnonymous: false });
     requestContext.run({ requestId: "test", ip: "2001:db8:1:2:3::4" }, () => {
       expect(currentParty()).toEqual({ key: "address 2001:db8:1::/48", isAnonymous: true });

@@ -8,7 +8,7 @@ type FairQueueOptions = {
   slots: number;
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** One caller's waiting requests. All accounts together may have eight times as many, and so may all addresses. */
+  /** The limit for one caller's waiting requests. All accounts together have eight times this limit, and so do all addresses. */
   waitingMax?: number;
 };
 
@@ -17,7 +17,6 @@ type TakeOptions = {
   within?: string;
   party?: Party;
   waitMaxMs?: number;
-  /** The work continues even if its request is closed. */
   isKept?: boolean;
 };
 
@@ -81,7 +80,6 @@ export class FairQueue {
     return this.#wait(party, within, waitMaxMs, isKept);
   }
 
-  /** The slot is held until the client has read the response. */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
@@ -195,8 +193,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // If there is no room, the longest line loses its last request or, if the new caller's line would become as long, a slow
-  // caller's line does.
+  // If there is no room, the longest line loses its last request. If no line is longer than the new caller's would become, a slow
+  // caller's line loses one.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

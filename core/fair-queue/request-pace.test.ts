@@ -22,7 +22,7 @@ test("a process that has time for everybody paces nobody", () => {
   for (const admission of times(1_000, next)) expect(admission).toEqual(atOnce);
 });
 
-test("S137 more work than a process has time for makes it busy at once, and only the caller who sent the work is paced", () => {
+test("S137 only the caller whose work makes the process busy is paced", () => {
   const { ask, state } = pace({ busy: false });
   const admissions = times(5_000, ask).map((each) => ("waitMs" in each ? each.waitMs : "refused"));
   expect(admissions.filter((each) => each === 0).length).toBeLessThan(70);
@@ -33,7 +33,7 @@ test("S137 more work than a process has time for makes it busy at once, and only
   expect(ask()).toEqual({ retryAfterSeconds: 11 });
 });
 
-test("while the process is busy, five pages are answered at once, and each further one waits half a second longer than the one before", () => {
+test("while the process is busy, each page after the fifth waits half a second longer than the one before", () => {
   const { ask, state } = pace();
   expect(times(5, ask)).toEqual(times(5, () => atOnce));
   expect(times(3, ask)).toEqual([{ waitMs: 500 }, { waitMs: 1_000 }, { waitMs: 1_500 }]);
@@ -42,7 +42,7 @@ test("while the process is busy, five pages are answered at once, and each furth
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-test("a request that would wait for more than ten seconds is refused, costs nothing, and is told when to retry", () => {
+test("a request that would wait for more than ten seconds is refused and not counted", () => {
   const { ask, state } = pace();
   const admissions = times(40, ask);
   expect(admissions.filter((each) => "waitMs" in each)).toHaveLength(25);
@@ -78,7 +78,7 @@ function spentBy(keys: string[]) {
   };
 }
 
-test("at most two and a half seconds of work wait at once, from however many addresses", () => {
+test("at most two and a half seconds of work from all addresses wait at once", () => {
   const addresses = Array.from({ length: 300 }, (_, at) => `address ${at}`);
   const ask = spentBy(addresses);
   expect(addresses.map(ask).filter(Boolean)).toHaveLength(250);
@@ -129,7 +129,7 @@ test("S137 a process is busy while requests keep waiting for a database connecti
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
 
-test("refunded work no longer counts, and gives nobody more than a burst", () => {
+test("refunded work no longer counts, but gives a caller at most one burst", () => {
   const { ask, state, strangers } = pace();
   times(7, ask);
   times(2, () => strangers.giveBack("one", PAGE));
@@ -142,7 +142,7 @@ test("refunded work no longer counts, and gives nobody more than a burst", () =>
 
 const PIECE = 64 * 1024;
 
-test("S137 long responses to anonymous callers take turns while others are served, and do not wait otherwise", () => {
+test("S137 long responses to anonymous callers take turns only while others are served", () => {
   const { ask, state, strangers } = pace({ busy: false });
   const send = (key: string, pieces: number) => times(pieces, () => strangers.sendAfter(key, PIECE));
   ask("one");

@@ -9,7 +9,6 @@ const POLL_MS = 500;
 
 export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
 
-/** Held by the removal of a deleted repository's files. */
 export const REMOVAL_LOCK = "hashtextextended('removal of deleted repositories', 0)";
 
 export async function areDeletionsHeld(): Promise<boolean> {
@@ -24,10 +23,9 @@ export type HeldDeletions = {
 };
 
 /**
- * Makes maintenance and sweeps wait, and returns once maintenance and a removal of files that had begun before have ended. The
- * hold is a row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a
+ * Makes maintenance and sweeps wait. Returns when the maintenance and the removal of files that are already running have ended.
+ * The hold is a row with an expiry instead of a session lock, because a backup takes hours, and may reach the database through a
  * pooler.
- *
  * @throws ServiceError `conflict` if another backup holds deletions
  */
 export async function holdDeletions(): Promise<HeldDeletions> {

@@ -48,7 +48,7 @@ describe("sweep", () => {
     expect(await sweep(never)).toEqual({ throttle: 1 });
   });
 
-  it("keeps metadata documents that people use and, for a while, the latest ten thousand of all others (S79)", async () => {
+  it("keeps documents that people use and, for a while, the latest ten thousand unused ones (S79)", async () => {
     await pool().query(`insert into oauth_client_document (client_id, host, metadata, fetched_at, fresh_until, last_seen_at)
       select 'https://a.example/' || n, 'a.example', '{}', now(), now(), now() - make_interval(secs => n)
         from generate_series(1, 10003) n`);
@@ -63,7 +63,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_client_document");
   });
 
-  it("deletes a remembered jti as soon as it has expired, and a device code an hour after its expiry (S143, S62)", async () => {
+  it("deletes an expired jti at once, and a device code an hour after its expiry (S143, S62)", async () => {
     await pool().query(`insert into oauth_artifact (model, id_hash, payload, expires_at)
       select model, model || minutes, '{}', now() - make_interval(mins => minutes)
         from unnest(array['ReplayDetection', 'DeviceCode']) model, unnest(array[-1, 1, 61]) minutes`);
@@ -88,7 +88,7 @@ describe("sweep", () => {
     await pool().query("delete from oauth_app_usage");
   });
 
-  it("keeps, for each user, the output of the 200 Spaces that they started and that changed last (S137)", async () => {
+  it("keeps the output of the 200 Spaces of each user that changed last (S137)", async () => {
     await pool().query(`insert into repo (id, type, owner_id, owner_kind, name, name_canonical, tags, sdk)
       select 'space-' || n, 'space', 'owner', 'organization', n, n, '{}', 'static' from generate_series(1, 203) n`);
     await pool().query(`insert into space_runtime (repo_id, owner_id, stage)

@@ -3,12 +3,10 @@ import { withDirectConnection } from "../db.ts";
 import { log } from "../log.ts";
 import { type Sweep, sweeps } from "./sweeps.ts";
 
-/** Few enough to hold locks for milliseconds only. */
 const BATCH = 1_000;
 // The number is arbitrary, but no other lock of the service may use it.
 export const SWEEP_LOCK = 5_407_221;
 
-/** @returns the number of deleted rows of each table */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);

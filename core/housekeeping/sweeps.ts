@@ -20,7 +20,7 @@ export const sweepsOfMinute: readonly Sweep[] = [
 export const sweeps: readonly Sweep[] = [
   // For an hour, a device learns that its code has expired (S62). Used codes stay as long, so that a replay is detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
-  // No device code lives for so long.
+  // No device code is valid for this long.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",

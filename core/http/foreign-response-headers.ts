@@ -1,4 +1,4 @@
-/** Browsers apply some other headers to the whole origin, and proxies obey some others (docs/decisions/077). */
+/** An allowlist, because browsers apply some headers to the whole origin, and proxies obey some (docs/decisions/077). */
 const ALLOWED: ReadonlySet<string> = new Set([
   // These headers describe the body (RFC 9110 §8, RFC 9530).
   ...["content-type", "content-language", "content-encoding", "content-length", "content-range", "content-location"],
@@ -6,7 +6,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   ...["cache-control", "expires", "pragma", "vary", "x-robots-tag"],
   ...["location", "retry-after", "allow", "accept-patch", "accept-post", "deprecation", "sunset"],
   ...["ratelimit", "ratelimit-policy", "server-timing"],
-  // These belong to a WebSocket's handshake (RFC 6455). The service sets the others.
+  // These belong to a WebSocket's handshake (RFC 6455). The service sets the handshake's other headers.
   ...["sec-websocket-accept", "sec-websocket-protocol", "sec-websocket-extensions"],
   // These belong to the Model Context Protocol over HTTP, and to counts of lists.
   ...["mcp-session-id", "mcp-protocol-version", "x-total-count"],

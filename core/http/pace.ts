@@ -7,14 +7,11 @@ export type Watched = {
   bytes: () => number;
   /** Whether the service waits for the client, and not the client for the service. */
   isWaiting: () => boolean;
-  /** How long a client may send or read nothing at all. */
   graceMs: number;
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether others wait for the slot that this transfer holds. */
   mustYield?: (() => boolean) | undefined;
-  /** Like `graceMs`, while others wait for the slot. */
   contendedGraceMs?: number;
 };
 

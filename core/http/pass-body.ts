@@ -46,8 +46,8 @@ export async function passBody(
 const INTERIM_MAX = 16;
 
 /**
- * Interim responses are limited, because they count as activity, so the request would never time out (S132). So are the bytes that the
- * parser skips.
+ * Interim responses are limited, because they count as activity, so the request would never time out (S132). Bytes that the
+ * parser skips are limited too.
  */
 export function limitResponse(request: ClientRequest): ClientRequest {
   let interim = 0;
@@ -61,7 +61,7 @@ export function limitResponse(request: ClientRequest): ClientRequest {
   });
 }
 
-/** For the head and the framing, besides eight times the body: a piece of one byte takes six. */
+/** For the head and the framing. The body may take eight times its size, because a piece of one byte takes six bytes. */
 const OWN_BYTES_MAX = 256 * 1024;
 
 /** Node's parser skips any number of empty lines, of spaces and of zeros, which would take all of the event loop (S132). */

@@ -1,4 +1,3 @@
-/** The next piece is generated when the client has read the previous one. */
 export function streamOfText(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -43,7 +43,7 @@ describe("S82 uploaded pictures", () => {
     expect(data[2]).toBeGreaterThan(200);
   });
 
-  test("that are animated become their first frame", async () => {
+  test("become their first frame if they are animated", async () => {
     const frames = await Promise.all(
       ["#f00", "#0f0", "#00f"].map((background) =>
         sharp({ create: { width: 20, height: 20, channels: 3, background } })
@@ -64,7 +64,7 @@ describe("S82 uploaded pictures", () => {
     ]);
   });
 
-  test("of more than 5 MB are refused before they are read", async () => {
+  test("are refused before they are read if they have more than 5 MB", async () => {
     await expect(store(new Uint8Array(5 * 1024 * 1024 + 1))).rejects.toMatchObject({
       code: "payload_too_large",
       field: "image",
@@ -97,7 +97,7 @@ describe("S82 uploaded pictures", () => {
     expect(await db().image.count()).toBe(before);
   });
 
-  test("are not found by an unknown or invalid id", async () => {
+  test("are not found by an unknown or invalid ID", async () => {
     for (const id of [newId(), "\0", "../../etc/passwd", "x".repeat(10_000)]) expect(await findImage(id)).toBeUndefined();
   });
 });

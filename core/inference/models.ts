@@ -83,7 +83,6 @@ export async function insertModels(tx: Db, providerId: string, models: readonly 
   await tx.inferenceModel.createMany({ data: models.map((model) => ({ id: newId(), providerId, ...model })) });
 }
 
-/** Recorded use stays. */
 export async function removeModel(actor: Actor, modelId: string, from: RequestOrigin): Promise<{ name: string }> {
   if (!isId(modelId)) throw notFound("Model");
   return db().$transaction(async (tx) => {

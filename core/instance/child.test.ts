@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startChild } from "./child.ts";
 
-it("S116 a process that answers requests is given nothing that leads to the owner of the database or to backups", async () => {
+it("S116 a process that answers requests gets no credentials of the database's owner or of backups", async () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-child-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const secret = "of-the-owner-of-the-database";

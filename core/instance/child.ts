@@ -9,7 +9,6 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type Child = {
   exited: Promise<Exit>;
-  /** Rejects if the child ends before its first message. */
   ready: Promise<unknown>;
   heardAt(): number;
   stop(): Promise<void>;

@@ -48,7 +48,7 @@ describe("keepRunning", () => {
     expect(waits[2]).toBeGreaterThanOrEqual(800);
   });
 
-  it("keeps trying if a later start fails, and fails itself if the first one does", async () => {
+  it("keeps trying if a later start fails, but fails if the first start fails", async () => {
     let starts = 0;
     const first = new Thing();
     const start = async () => {
@@ -66,7 +66,7 @@ describe("keepRunning", () => {
     ).rejects.toThrow("never");
   });
 
-  it("restarts at once on request, and does not count that as a crash", async () => {
+  it("restarts at once on request, and does not count the request as a crash", async () => {
     const things: Thing[] = [];
     const crashed = vi.fn();
     const kept = await keep(async () => {
@@ -91,7 +91,7 @@ describe("keepRunning", () => {
     expect(things).toHaveLength(1);
   });
 
-  it("stops a process that is still being started when it is told to stop", async () => {
+  it("stops a process that is still starting", async () => {
     const first = new Thing();
     const slow = new Thing();
     const isStarting = Promise.withResolvers<void>();

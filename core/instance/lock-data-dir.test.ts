@@ -38,14 +38,14 @@ describe("lockDataDir", () => {
     lock?.release();
   });
 
-  it("gives a command no lock while a service runs: the command then uses the service's database", async () => {
+  it("gives a command no lock while a service runs", async () => {
     const dataDir = directory();
     const lock = await lockDataDir(dataDir, "service");
     expect(await lockDataDir(dataDir, "command")).toBeUndefined();
     lock?.release();
   });
 
-  it("makes a service wait for a command to finish, and one command for another", async () => {
+  it("makes a service and a command wait until another command has finished", async () => {
     const dataDir = directory();
     for (const next of ["service", "command"] as const) {
       const command = await lockDataDir(dataDir, "command");

@@ -47,7 +47,6 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
   }
 }
 
-/** Checks the target, so that the operator learns of a problem before stopping the service. */
 async function requireTarget(ownerUrl: string, url: string): Promise<void> {
   const owner = await connect("--to", ownerUrl);
   try {
@@ -65,7 +64,6 @@ type Source = {
   close(): Promise<void>;
 };
 
-/** Locks the data directory, or checks that the database has no other sessions. */
 async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {

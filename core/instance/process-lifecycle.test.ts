@@ -20,7 +20,7 @@ function processThat(does: string) {
   return { status, stdout };
 }
 
-it("a rejection that nobody awaits is logged and counted, and does not end the process", () => {
+it("an unhandled rejection is logged and counted, and does not end the process", () => {
   const { status, stdout } = processThat(`Promise.reject(new RangeError("of one job")); Promise.reject("no error at all");`);
   expect(status).toBe(0);
   expect(stdout).toContain("alive [2]");
@@ -28,7 +28,7 @@ it("a rejection that nobody awaits is logged and counted, and does not end the p
   expect(stdout.match(/"level":50/g)).toHaveLength(2);
 });
 
-it("an exception that nobody catches ends the process, and the log says why", () => {
+it("an uncaught exception ends the process, and the log names the reason", () => {
   const { status, stdout } = processThat(`throw new RangeError("half done")`);
   expect(status).toBe(1);
   expect(stdout).not.toContain("alive");

@@ -109,7 +109,7 @@ describe("S130 a new SECRET_KEY", () => {
     expect((await rotateSecretKey()).resealed).toEqual({});
   });
 
-  it("keeps the signing keys, and a value that is changed during the rotation", async () => {
+  it("keeps signing keys and values that change during the rotation", async () => {
     const kids = (await loadSigningKeys()).map(({ kid }) => kid);
     const id = await webhookTo({ url: "http://127.0.0.1:9/", secret: "the first" });
     keys(NEW, OLD);
@@ -125,7 +125,7 @@ describe("S130 a new SECRET_KEY", () => {
     expect((await loadSigningKeys()).map(({ kid }) => kid)).toEqual(kids);
   });
 
-  it("is refused while any process does not encrypt with it, and without a previous key", async () => {
+  it("is refused without a previous key, or until every process encrypts with the new key", async () => {
     const beat = (keyIds: string[]) =>
       db().processHeartbeat.create({ data: { id: newId(), kind: "worker", host: "quay", pid: 4711, version: "1", keyIds } });
     const refused = (reason: string) =>
@@ -145,7 +145,7 @@ describe("S130 a new SECRET_KEY", () => {
     await refused("SECRET_KEY_PREVIOUS is the same");
   });
 
-  it("is refused while it is still SECRET_KEY_PREVIOUS: recovery codes would be lost", async () => {
+  it("is refused if it is set as SECRET_KEY_PREVIOUS by mistake, because recovery codes would be lost", async () => {
     const ada = await signedInPerson();
     const codes = await recoveryCodesOf(ada.id, "7k2mq-x9d4t");
     const works = async () => (await recoveryCodeHashes(db(), ada.id, "7K2MQ X9D4T")).some((hash) => codes.includes(hash));
@@ -161,7 +161,7 @@ describe("S130 a new SECRET_KEY", () => {
     expect(await works()).toBe(true);
   });
 
-  it("replaces a generated key in its file; the old key stays in a second file until it is deleted", async () => {
+  it("replaces a generated key in its file and keeps the old key in a second file", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "keyhook-"));
     const urls = { url: "postgres://localhost/a", ownerUrl: "postgres://localhost/a" };
     const settings = () => {

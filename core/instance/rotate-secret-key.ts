@@ -33,7 +33,6 @@ const BATCH = 500;
 
 type Rotation = {
   resealed: Partial<Record<SealPurpose, number>>;
-  /** The number of values that no key of this installation decrypts. */
   unreadable: number;
 };
 

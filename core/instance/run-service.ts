@@ -32,7 +32,6 @@ const ONLY_WITH_DATABASE =
   "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL server, because the embedded one can be " +
   "used only by processes that are started together. `npm run admin -- database move` moves the data.";
 
-/** @returns the exit status for this process */
 export async function runService({ isDevelopment, only, stopping }: ServiceOptions & { stopping: AbortSignal }): Promise<number> {
   loadSettingsFile();
   provideSettings({ NODE_ENV: isDevelopment ? "development" : "production" });
@@ -98,7 +97,6 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   }
 }
 
-/** The other processes get the database's URL from the settings when they start. */
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });

@@ -33,7 +33,7 @@ function print(line: string): void {
   if (formatter) process.stdout.write(formatter(line));
 }
 
-/** Control characters, raw and escaped in JSON. Escaped backslashes match too, so that no match begins with a second half. */
+/** Control characters, raw and escaped in JSON. Escaped backslashes match too, so that no match begins within one. */
 const CONTROL = /\\(?:u00[01][0-9a-f]|[bfnr\\])|(?!\t)\p{Cc}/gu;
 
 /**

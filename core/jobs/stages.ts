@@ -6,5 +6,4 @@ export const isOver = (stage: JobStage): boolean => stage !== "SCHEDULING" && st
 /** `job`: a run is waiting. `job_log`: the payload is the ID of a run with a new stage or new output. */
 export const JOB_CHANNEL = "job";
 export const JOB_LOG_CHANNEL = "job_log";
-/** The payload is the ID of a run that must end. */
 export const JOB_CANCEL_CHANNEL = "job_cancel";

@@ -104,7 +104,7 @@ describe("mail", () => {
     expect(await stored()).toMatchObject({ text: "", attempts: 1, sentAt: expect.any(Date), failedAt: null, claimId: null });
   });
 
-  it("S128 to one address does not delay what others get", async () => {
+  it("S128 to one address does not delay mail to others", async () => {
     for (let each = 0; each < 5; each++) await queueMail(db(), { ...message, to: "eve@example.com" });
     await becomeDue("-1 minute");
     await queueMail(db(), message);
@@ -150,7 +150,7 @@ describe("mail", () => {
     expect(await stored()).toMatchObject({ failedAt: expect.any(Date), text: "", lastError: expect.stringContaining("550") });
   });
 
-  it("is given up after its last attempt", async () => {
+  it("is abandoned after its last attempt", async () => {
     await mailServer(() => "451 try later");
     await queueMail(db(), message);
     await pool().query("update mail set attempts = 8");

@@ -47,7 +47,6 @@ async function recordSent(id: string, claimId: string, kept = ""): Promise<void>
   );
 }
 
-/** @param retrySeconds undefined if no further attempt follows */
 async function recordFailure(
   id: string,
   claimId: string,

@@ -14,7 +14,7 @@ import { confirmBackups, dismissSetUpSteps, readSetUpSteps } from "./set-up-step
 
 const done = (steps: { step: string; isDone: boolean }[] | null) => steps?.filter(({ isDone }) => isDone).map(({ step }) => step);
 
-test("a person's first steps are derived from what exists, and the list disappears after the last step", async () => {
+test("a user's list of first steps disappears after the last step", async () => {
   const [ada, grace] = [await signedInPerson(), await signedInPerson("grace")];
   const organization = await organizationOf(ada, [[grace, "read"]]);
   expect(done(await readFirstSteps(ada.actor))).toEqual([]);
@@ -31,7 +31,7 @@ test("a person's first steps are derived from what exists, and the list disappea
   expect(done(await readFirstSteps(grace.actor))).toEqual([]);
 });
 
-test("a dismissed list stays dismissed in every session of that user, and for no other", async () => {
+test("a dismissed list stays dismissed in every session of its user, but not for other users", async () => {
   const [ada, grace] = [await signedInPerson(), await signedInPerson("grace")];
   await dismissFirstSteps(ada.actor);
   expect(await readFirstSteps((await anotherSession(ada.id)).actor)).toBeNull();
@@ -72,7 +72,7 @@ test("the operator's steps follow the settings and the workers' report", async (
   expect(await readSetUpSteps(operatorCommand)).toBeNull();
 });
 
-test("operators read on the overview that there was no backup for days", async () => {
+test("the overview tells operators that the last backup is days old", async () => {
   const texts = async () => needsAttention(await readOverview(operatorCommand)).map(({ text }) => text);
   const late = expect.stringMatching(/last backup was completed on/);
   const backup = { place: "/mnt/backup", addedBytes: 1, seconds: 1 };
@@ -82,7 +82,7 @@ test("operators read on the overview that there was no backup for days", async (
   expect(await texts()).toContainEqual(late);
 });
 
-test("operators read on the overview which repositories the last backup could not read", async () => {
+test("the overview names the repositories that the last backup could not read", async () => {
   const texts = async () => needsAttention(await readOverview(operatorCommand)).map(({ text }) => text);
   const backup = { finishedAt: new Date(), place: "/mnt/backup", addedBytes: 1, seconds: 1 };
   const lacks = expect.stringMatching(/last backup lacks/);
@@ -94,7 +94,7 @@ test("operators read on the overview which repositories the last backup could no
   expect(await texts()).not.toContainEqual(lacks);
 });
 
-test("an operator dismisses the steps for all operators; nobody else sees or dismisses them", async () => {
+test("an operator dismisses the steps for all operators", async () => {
   const [ada, opal] = [await signedInPerson(), await signedInPerson("opal", { isOperator: true })];
   for (const act of [readSetUpSteps, confirmBackups, dismissSetUpSteps])
     await expect(act(ada.actor)).rejects.toMatchObject({ code: "forbidden" });

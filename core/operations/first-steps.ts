@@ -4,7 +4,6 @@ import { db } from "../db.ts";
 export const firstSteps = ["repository", "token", "webhook", "secondStep"] as const;
 export type FirstStep = (typeof firstSteps)[number];
 
-/** @returns null if all steps are done, or the user has dismissed the list */
 export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstStep; isDone: boolean }[] | null> {
   const [row] = await db().$queryRaw<({ isDismissed: boolean } & Record<FirstStep, boolean>)[]>`
     WITH owner AS (

@@ -8,16 +8,13 @@ import { log } from "../log.ts";
 export type ProcessKind = "web" | "worker";
 
 const EVERY_MS = 15_000;
-/** A process that is silent for this long is gone, or in trouble. */
 export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
   readonly id: string;
-  /** Deletes the process's row, so that a stopped process is not reported as silent. */
   stop(): Promise<void>;
 };
 
-/** If a heartbeat fails, the process continues. */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
   let beating: Promise<void> = Promise.resolve();

@@ -64,7 +64,6 @@ async function isLogArchived(): Promise<boolean> {
 
 export const confirmBackups = (actor: Actor) => store(actor, { backupsConfirmedAt: new Date().toISOString() });
 
-/** Dismisses the steps for all operators. */
 export const dismissSetUpSteps = (actor: Actor) => store(actor, { dismissedAt: new Date().toISOString() });
 
 async function store(actor: Actor, change: Stored): Promise<void> {

@@ -60,18 +60,18 @@ describe("an address that is not allowed", () => {
     "",
     "http://",
     "http://...",
-  ])("S118 is text that is not a URL with a host: %j", async (url) => {
+  ])("S118 may be text that is not a URL with a host: %j", async (url) => {
     expect((await ask(url)).outcome).not.toBe("answered");
   });
 
   test.each(["ftp://example.com/", "file:///etc/passwd", "gopher://127.0.0.1/", "data:text/plain,a", "unix:/run/docker.sock"])(
-    "S117 is a URL of another scheme: %s",
+    "S117 may be a URL of another scheme: %s",
     async (url) => {
       expect(await ask(url)).toMatchObject({ outcome: "blocked" });
     },
   );
 
-  test("S117 contains a password, is plain http where https is required, or has a port that is not allowed", async () => {
+  test("S117 may have a password, plain http where https is required, or a port that is not allowed", async () => {
     const { url, seen, port } = await site((_req, res) => res.end());
     for (const credentials of ["user:password@", "user@", ":password@"])
       expect(await ask(url.replace("//", `//${credentials}`))).toMatchObject({ outcome: "blocked" });
@@ -86,7 +86,7 @@ describe("an address that is not allowed", () => {
     expect(await ask(url, { ports: [443, port] })).toMatchObject({ outcome: "answered" });
   });
 
-  test("S78 is refused by its scheme's default port if it names none", async () => {
+  test("S78 is refused by its scheme's default port if the URL names no port", async () => {
     const { reason } = (await ask("http://8.8.8.8/", { ports: [443] })) as { reason: string };
     expect(reason).toBe("port 80 is not allowed here");
   });

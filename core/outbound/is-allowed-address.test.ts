@@ -95,7 +95,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
     },
   );
 
-  // A range of one address: every bit of the embedded address counts.
+  // The range has one address, so every bit of the embedded address counts.
   test.each(["::ffff:168.63.129.N", "64:ff9b::168.63.129.N", "2606:4700::5efe:168.63.129.N"])(
     "is checked to the last bit: %s",
     (form) => {
@@ -104,7 +104,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
     },
   );
 
-  test("may resemble ISATAP: then it is checked like any other", () => {
+  test("is checked like any other address if it only resembles ISATAP", () => {
     expect(isAllowedAddress("2606:4700::1:5efe:10.0.0.1")).toBe(true);
   });
 
@@ -117,7 +117,7 @@ describe("S118 an IPv6 address that embeds an IPv4 address", () => {
 });
 
 describe("S119 what the operator allows", () => {
-  test("is allowed in each form that stands for it, and no other address is", () => {
+  test("is allowed in each of its forms, while every other address stays forbidden", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16, 127.0.0.1, fd00:1::/32" });
     for (const address of ["10.1.0.0", "10.1.255.255", "127.0.0.1", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "fd00:1::5"])
       expect(isAllowedAddress(address), address).toBe(true);

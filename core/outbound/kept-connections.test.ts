@@ -19,7 +19,7 @@ const post = (url: string, resolve?: Parameters<typeof sendRequest>[1], more: Pa
 const reused = (result: OutboundResult) => (result.outcome === "answered" ? result.isReused : result);
 
 describe("connections that are kept", () => {
-  test("carry one request after another; one with a truncated response is not reused", async () => {
+  test("carry one request after another, unless a response was truncated", async () => {
     const { url, seen } = await site((req, res) => res.end(req.url === "/long" ? "a".repeat(100_000) : "ok"));
     const first = await post(url);
     expect(first).toMatchObject({ outcome: "answered", isReused: false, timings: { connectMs: expect.any(Number) } });
@@ -31,7 +31,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("are as many as there were simultaneous requests, and are never shared", async () => {
+  test("are never shared by simultaneous requests", async () => {
     const ports: (number | undefined)[] = [];
     const { url, seen } = await site((req, res) => {
       ports.push(req.socket.remotePort);
@@ -48,14 +48,14 @@ describe("connections that are kept", () => {
     expect(reused(await post(url))).toBe(false);
   });
 
-  test("serve one request at a time: a request that is sent meanwhile gets another connection", async () => {
+  test("serve one request at a time, so that another request gets another connection", async () => {
     const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
     await post(url);
     expect((await Promise.all([post(url), post(url)])).map(reused).sort()).toEqual([false, true]);
     expect(seen.connections).toBe(2);
   });
 
-  test("are 256 at most, so that many hosts do not use up the process's files; all are closed when the process ends", async () => {
+  test("are 256 at most, and all are closed when the process ends", async () => {
     const open = new Set<Socket>();
     const asked: ServerResponse[] = [];
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_req, res) => {
@@ -113,7 +113,7 @@ describe("connections that are kept", () => {
     expect(begun).not.toHaveProperty("isStale");
   });
 
-  test("S117 are reused only for addresses vetted for this request: an address that became forbidden is no longer used", async () => {
+  test("S117 are reused only for addresses that were vetted for the current request", async () => {
     const { url, seen } = await site((_req, res) => res.end("ok"));
     expect(reused(await post(url))).toBe(false);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.2" });
@@ -133,7 +133,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 
-  test("that end with a request unanswered are reported as stale, without sending the request again; other kept connections are closed too", async () => {
+  test("that end before the response are reported as stale, and the request is not sent again", async () => {
     let requests = 0;
     const port = await listening(
       createServer((socket) => {
@@ -161,7 +161,7 @@ describe("connections that are kept", () => {
   });
 });
 
-test("addresses are cached for their TTL, failures are not, and many callers share one lookup", async () => {
+test("addresses are cached for their TTL, unlike failures, and callers share one lookup", async () => {
   let lookups = 0;
   const finding = (seconds: number) => async (host: string) => {
     lookups++;
@@ -203,7 +203,7 @@ test("the last thousand names are cached, for at most five seconds whatever the 
   expect(lookups).toEqual(["first.test", "n999.test"]);
 });
 
-test("a request that is aborted during a lookup stops waiting; other requests still get the result", async () => {
+test("a request that is aborted during a lookup stops waiting, while other requests still get the result", async () => {
   const { promise: found, resolve } = Promise.withResolvers<{ addresses: string[]; seconds: number }>();
   const hurried = new AbortController();
   const [first, second] = [hurried.signal, new AbortController().signal].map((signal) =>

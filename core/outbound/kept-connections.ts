@@ -7,7 +7,6 @@ export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void; hear(): void };
 
-/** When there are more, the connection that was idle longest is closed. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();
@@ -40,7 +39,6 @@ export function keepConnection(origin: string, { client, socket }: Connection): 
   };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
-  // The other side closed the connection, or the client did after the idle time.
   client.on("disconnect", kept.leave);
   // The parser would skip any number of empty lines, which no limit of a response counts (S137).
   socket.on("readable", kept.hear);

@@ -8,7 +8,7 @@ import { OutboundFailure } from "./request.ts";
 const ADDRESS_TIMEOUT_MS = 1_000;
 /** Servers send two tickets after a handshake, some send four. */
 const TICKETS_MAX = 32;
-/** For certificates and the like, besides twice as much as TLS carries. */
+/** The limit for TLS itself, such as certificates, in addition to twice the bytes that TLS carries. */
 const TLS_OWN_BYTES_MAX = 256 * 1024;
 
 /** Does not look the name up again, so a change in DNS has no effect (S117). */

@@ -9,7 +9,6 @@ export type Target = {
   /** A name in ASCII without its trailing dot, or an IP address without brackets. */
   host: string;
   port: number;
-  /** The origin for the `Host` header. */
   origin: string;
   path: string;
 };

@@ -46,7 +46,6 @@ export type OutboundResult =
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** For example "the name does not resolve". */
   | {
       outcome: "unreachable";
       reason: string;

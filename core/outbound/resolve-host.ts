@@ -6,16 +6,14 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** The time for one query to one server. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** The addresses may be reused for `seconds`. */
 type FoundAddresses = { addresses: string[]; seconds: number };
 
-/** How long addresses are reused that did not come from a name server. */
+/** Addresses that did not come from a name server are reused for this long. */
 const LOCAL_SECONDS = 5;
 
 /**
@@ -73,7 +71,6 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
 /** Addresses are not reused for longer, even if the name server's TTL is longer. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
-/** Each request that waits for the lookup also has its own deadline. */
 const LOOKUP_MS = 5_000;
 
 type Remembered = { until: number; found: Promise<FoundAddresses> };

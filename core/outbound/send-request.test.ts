@@ -58,7 +58,7 @@ describe("a request", () => {
     { headers: { upgrade: "h2c" } },
     { headers: { "Proxy-Authorization": "Basic eDp5" } },
     { headers: { "proxy-connection": "keep-alive" } },
-  ])("S117 accepts no header that would inject another one or another request: %j", async (more) => {
+  ])("S117 accepts no header that would inject another header or request: %j", async (more) => {
     const { url, seen } = await site((_req, res) => res.end());
     expect(await ask(url, more)).toMatchObject({ outcome: "blocked" });
     expect(seen.connections).toBe(0);
@@ -118,7 +118,7 @@ describe("a request", () => {
 });
 
 describe("S120 a body", () => {
-  test("of exactly the limit is whole; one byte more is cut, or fails", async () => {
+  test("of exactly the limit stays whole, and a larger body is cut or fails", async () => {
     const { url } = await site((req, res) => res.end(Buffer.alloc(Number(req.url?.slice(1)), "a")));
     expect(await ask(`${url}/5120`)).toMatchObject({ outcome: "answered", isCut: false });
     expect(await ask(`${url}/5121`)).toEqual({
@@ -131,7 +131,7 @@ describe("S120 a body", () => {
     expect(textOf(cut)).toHaveLength(5120);
   });
 
-  test.each(["fail", "cut"] as const)("without end is cut or fails, and its connection is closed (%s)", async (onExcess) => {
+  test.each(["fail", "cut"] as const)("that never ends is cut or fails, and its connection is closed (%s)", async (onExcess) => {
     let isClosed = false;
     const { url } = await site((_req, res) => {
       res.on("close", () => (isClosed = true));
@@ -179,7 +179,7 @@ describe("S120 a body", () => {
 });
 
 describe("S121 headers", () => {
-  test("up to 32 KiB are kept; with more, the request fails", async () => {
+  test("up to 32 KiB are kept, and larger headers make the request fail", async () => {
     const { url } = await site((req, res) => {
       res.setHeader("x-long", "a".repeat(Number(req.url?.slice(1)))).end();
     });
@@ -189,7 +189,7 @@ describe("S121 headers", () => {
     expect(await ask(`${url}/${33 * KIB}`)).toEqual({ outcome: "unreachable", reason, isTimeout: false });
   });
 
-  test("without end are a failure", async () => {
+  test("that never end make the request fail", async () => {
     const url = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const more = (): void => {
@@ -202,7 +202,7 @@ describe("S121 headers", () => {
   });
 });
 
-test("S132 S137 a response that is preceded by interim responses without end is given up at once", async () => {
+test("S132 S137 a request is abandoned if interim responses never end", async () => {
   const url = await rawSite((socket) => {
     const many = Buffer.from("HTTP/1.1 103 \r\n\r\n".repeat(4_000));
     const send = () => {
@@ -227,7 +227,7 @@ test("a few interim responses are skipped", async () => {
 test.each([
   ["an extension of a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "a"],
   ["empty lines", "", "\r\n"],
-])("S137 a host that sends %s without end is given up", async (_, head, piece) => {
+])("S137 a request is abandoned if the host sends %s without end", async (_, head, piece) => {
   const url = await rawSite((socket) => {
     const many = Buffer.from(piece.repeat(8_000));
     const send = () => {
@@ -243,7 +243,7 @@ test.each([
   expect(await ask(url, { deadlineMs: 2_000 })).toMatchObject({ outcome: "unreachable", isTimeout: false, reason });
 });
 
-test("S137 a response in thousands of tiny pieces is given up, and one in as many pieces of the usual size is read", async () => {
+test("S137 a request is abandoned if its response has thousands of tiny pieces", async () => {
   const chunked = (piece: string) =>
     rawSite((socket) => {
       const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;

@@ -22,7 +22,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-test("a response arrives piece by piece, for longer than the allowed silence; a compressed one is decompressed", async () => {
+test("a response arrives in pieces, over a longer time than the allowed silence", async () => {
   const { promise: hasFirst, resolve: goOn } = Promise.withResolvers<void>();
   const { url } = await site(async (_req, res) => {
     res.write("one ");
@@ -43,7 +43,7 @@ test("a response arrives piece by piece, for longer than the allowed silence; a 
   expect(await textOf((await stream(zipped.url)).body)).toBe("all of it");
 });
 
-test("S120 silence ends a response, before the head and between pieces; a slow reader does not", async () => {
+test("S120 silence of the other side ends a response, but a slow reader does not", async () => {
   const silent = await rawSite(() => undefined);
   expect(await streamRequest({ url: silent, idleMs: 200, deadlineMs: 120_000 })).toEqual({
     outcome: "unreachable",
@@ -66,7 +66,7 @@ test("S120 silence ends a response, before the head and between pieces; a slow r
   await expect(ended).rejects.toThrow(OutboundFailure);
 });
 
-test("a client that disconnects ends the request on the other side, before and after the head; a truncated response is detected", async () => {
+test("a client that disconnects ends the request on the other side, before and after the head", async () => {
   const arrived = Promise.withResolvers<void>();
   const ends: string[] = [];
   const { url } = await site((req, res) => {
@@ -101,7 +101,7 @@ test("a client that disconnects ends the request on the other side, before and a
   await expect(textOf((await stream(broken)).body)).rejects.toMatchObject({ result: { isTimeout: false } });
 });
 
-test("unread data is not fetched: the other side is held back instead of filling memory", async () => {
+test("unread data is not fetched, so that it does not fill memory", async () => {
   let sent = 0;
   const { url } = await site(async (_req, res) => {
     while (!res.closed && sent < 256) {
@@ -116,7 +116,7 @@ test("unread data is not fetched: the other side is held back instead of filling
   close();
 });
 
-test("S117 addresses are checked as for every request; private ones are allowed only for a provider that is marked, and metadata services never", async () => {
+test("S117 private addresses are allowed only for a provider that is marked, and metadata services never", async () => {
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
   const { url, seen } = await site((_req, res) => res.end("next door"));
   const request = { url, idleMs: 1_000, deadlineMs: 5_000 };

@@ -13,7 +13,7 @@ describe("lookups in the same turn", () => {
     expect(findAll.mock.calls).toEqual([[["a", "ab", "a", "abc"]]]);
   });
 
-  test("S137 count against none of their callers, whoever asked first", async () => {
+  test("S137 count against none of their callers", async () => {
     const seen: unknown[] = [];
     const lengthOf = batched(async (words: string[]) => {
       seen.push(requestContext.getStore());
@@ -31,7 +31,7 @@ describe("lookups in the same turn", () => {
     expect(findAll.mock.calls).toEqual([[["a", "ab"]], [["abc"]]]);
   });
 
-  test("fail together, and the next turn is not affected", async () => {
+  test("fail together without affecting the next turn", async () => {
     const findAll = vi.fn(lengths).mockRejectedValueOnce(new Error("away"));
     const lengthOf = batched(findAll, 10);
     const outcomes = await Promise.allSettled([lengthOf("a"), lengthOf("ab")]);

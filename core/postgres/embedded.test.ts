@@ -45,7 +45,7 @@ describe("the embedded database", () => {
     expect(new URL(first.url).password).not.toBe(new URL(first.ownerUrl).password);
   });
 
-  it("is reached by a Unix socket in its directory, and by TCP if the path is too long for a socket", async () => {
+  it("listens on a Unix socket in its directory, or on TCP if the socket's path would be too long", async () => {
     const dataDir = directory();
     const short = await start(dataDir);
     expect(await ask(short.url, "select inet_client_addr()")).toBeNull();
@@ -160,7 +160,7 @@ describe("an embedded database that runs", () => {
     expect(statSync(join(dataDir, "postgres")).mode & 0o077).toBe(0);
   });
 
-  it("has no capability where it needs none", async () => {
+  it("has a capability only if it needs one", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     // The server needs the capability only if other users may not enter the directories above the checkout.
     const { pid } = server;

@@ -11,7 +11,6 @@ import { findServerUser } from "./server-user.ts";
 export type EmbeddedServer = {
   url: string;
   ownerUrl: string;
-  /** For tests, which create databases. */
   superuserUrl: string;
   port: number;
   pid: number;
@@ -24,13 +23,11 @@ export type EmbeddedServer = {
 type Options = {
   /** False only for disposable data, which a crash of the machine may damage. */
   isDurable?: boolean;
-  /** The port before a crash, which is used again if it is free. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// The time is long, because recovering a large database takes long.
 const READY_SECONDS = 120;
 
 /** The caller must hold the data directory's lock. */
@@ -96,8 +93,8 @@ function urlsOf(dataDir: string, port: number): EmbeddedUrls {
 }
 
 /**
- * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes, and this
- * setting of the server is a list.
+ * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes. It must
+ * not contain a comma, because this setting of the server is a list.
  */
 const hasSocket = (cluster: string): boolean => /^[\w./+-]{1,88}$/.test(resolve(cluster));
 

@@ -13,7 +13,6 @@ const searches = fairQueue({ name: "database_searches", slots: 4 });
  */
 export const inSearch = <T>(read: (tx: Db) => Promise<T>): Promise<T> => searches.run(() => inSearchTime(read));
 
-/** @throws ServiceError `unavailable` if a statement took too long */
 export async function inSearchTime<T>(read: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await db().$transaction(async (tx) => {

@@ -9,7 +9,6 @@ export type LeasedTable = {
   key?: string;
   /** An SQL condition that is true while the row's work is not done. */
   isOpen: string;
-  /** For tables whose work holds a slot for long. */
   share?: Share;
 };
 
@@ -75,7 +74,7 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** Of the parties without a running row, this many are considered: those that have waited longest. */
+/** At most this many parties without a running row are considered, beginning with those that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /** Claims of a table are made one at a time, so that two workers do not both give a party its last slot. */

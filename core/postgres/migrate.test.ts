@@ -47,7 +47,7 @@ describe("migrate", () => {
     expect(await query("select * from a")).toEqual([{ id: 1, b: null }]);
   });
 
-  it("does nothing the second time, and lists pending migrations before", async () => {
+  it("does nothing the second time", async () => {
     const migrations = readMigrations(folder);
     await migrate(url, migrations.slice(0, 1));
     expect(await pendingMigrations(url, migrations)).toEqual(["2_second"]);
@@ -56,7 +56,7 @@ describe("migrate", () => {
     expect(await pendingMigrations(url, migrations)).toEqual([]);
   });
 
-  it("lets two migrators run at the same time: one works, the other waits", async () => {
+  it("makes one of two simultaneous migrators wait for the other", async () => {
     write("1_first", "select pg_sleep(0.3); create table a (id int primary key)");
     const both = await Promise.all([migrate(url, readMigrations(folder)), migrate(url, readMigrations(folder))]);
     expect(both.map(({ length }) => length).sort()).toEqual([0, 2]);
@@ -96,7 +96,7 @@ describe("migrate", () => {
     );
   });
 
-  it("undoes a failed migration, keeps the earlier migrations, and applies the failed one once it is repaired", async () => {
+  it("undoes only the failed migration, which is applied after its repair", async () => {
     write("2_second", "create table c (); select nothing from nowhere");
     await expect(migrate(url, readMigrations(folder))).rejects.toThrow(/2_second failed: relation "nowhere" does not exist/);
     expect(await recorded()).toMatchObject([{ migration_name: "1_first" }]);
@@ -105,7 +105,7 @@ describe("migrate", () => {
     expect(await migrate(url, readMigrations(folder))).toEqual(["2_second"]);
   });
 
-  it("refuses a database on which Prisma recorded a failed migration, until it is resolved", async () => {
+  it("refuses a database with an unresolved failed migration of Prisma", async () => {
     await migrate(url, readMigrations(folder));
     await query(`update "_prisma_migrations" set finished_at = null where migration_name = '2_second'`);
     await expect(migrate(url, readMigrations(folder))).rejects.toThrow(

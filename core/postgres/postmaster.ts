@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The content of `postmaster.pid`. */
 type Postmaster = { pid: number; port: number; isReady: boolean };
 
 export function findPostmaster(cluster: string): Postmaster | undefined {

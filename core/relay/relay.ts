@@ -29,7 +29,6 @@ export const ANSWER_WAIT_MS = 14_000;
 /** The payload is a relay's ID, with `LISTENER_MARK` appended if the relay or its listener changed. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/** The payload is the ID of a request that a caller waits for. */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 

@@ -1,6 +1,5 @@
 export const spaceStages = [
   "NO_APP_FILE",
-  /** The front matter requests something impossible. */
   "CONFIG_ERROR",
   "BUILDING",
   "BUILD_ERROR",

@@ -7,7 +7,7 @@ import { someRepo } from "../hub/testing/repos.ts";
 import { readSpaceRuntime } from "./space-runtime.ts";
 import { deleteSpaceVariable, setSpaceVariable } from "./variables.ts";
 
-test("a failed Space is restarted when a variable changes, and a paused one stays paused", async () => {
+test("a failed Space is restarted when a variable changes, and a paused Space stays paused", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const space = { owner: repo.owner.handle, name: repo.name };
@@ -33,7 +33,7 @@ test("a failed Space is restarted when a variable changes, and a paused one stay
   expect(await isWanted()).toBe(false);
 });
 
-test("all values together are limited, and one may be replaced by another of the same size", async () => {
+test("the total size of all values is limited, and a value may be replaced by one of the same size", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const space = { owner: repo.owner.handle, name: repo.name };
@@ -57,7 +57,7 @@ test.each(["a\0", "\ud800", "x".repeat(501)])(
   },
 );
 
-test("S137 the values that one account sets in all of its Spaces have a limit for a day", async () => {
+test("S137 the values that an account sets in all of its Spaces in a day are limited", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const space = { owner: repo.owner.handle, name: repo.name };

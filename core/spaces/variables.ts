@@ -28,7 +28,6 @@ const SPACE_VARIABLE = "space variable";
 
 type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
-/** Restarts the Space if it is running or has failed. */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
   if (!NAME.test(name))

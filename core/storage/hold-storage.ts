@@ -8,7 +8,6 @@ import { defaultQuota, type StorageOwner } from "./limits.ts";
 
 export type Hold = { id: string; release(): Promise<void> };
 
-/** After this time, the reservations of a killed process expire. */
 const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 

@@ -4,7 +4,6 @@ import { env } from "../env.ts";
 export const storageKinds = ["git", "lfs", "relay", "logs", "attempts"] as const;
 export type StorageKind = (typeof storageKinds)[number];
 
-/** The owner of the repository, the run or the webhook. */
 export type StorageOwner = { kind: "user" | "organization"; id: string; handle: string };
 
 const MB = 1_000_000;
@@ -13,7 +12,6 @@ const GB = 1_000_000_000;
 /** git's folder of an empty repository takes this much on disk. */
 export const REPOSITORY_BYTES = 36_864;
 
-/** The size of an attempt without its URL and response. */
 export const ATTEMPT_BYTES = 500;
 
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);

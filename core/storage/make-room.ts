@@ -16,7 +16,9 @@ const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The oldest records are deleted first. Responses to unfinished deliveries come last, and so do whole runs and attempts. */
+/**
+ * Deletes the oldest records: first output and responses, then responses to unfinished deliveries, then whole runs and attempts.
+ */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await inOneProcess(async (client) => {
     for (const kind of ["logs", "attempts"] as const) {
@@ -259,7 +261,6 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** Does nothing if another process does the work. */
 async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);

@@ -28,7 +28,6 @@ export async function listStoringOwners(
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // % and _ are wildcards in LIKE, so they are escaped.
   const isNamed = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;

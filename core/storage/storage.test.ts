@@ -48,7 +48,7 @@ async function withSettings(settings: Record<string, string>, act: () => Promise
 }
 
 describe("stored data that is counted", () => {
-  test("is git and Git LFS by repository, after every change; an object in two repositories counts twice", async () => {
+  test("is git and Git LFS data by repository, so that an object in two repositories counts twice", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     await commitTo(one, ada, { "a.bin": randomBytes(MB) });
@@ -79,7 +79,7 @@ describe("stored data that is counted", () => {
     expect(theirs.bytes).toMatchObject({ git: git - REPOSITORY_BYTES, lfs: 5 * MB });
   });
 
-  test("S137 includes the folder of an empty repository and the card, so that nobody creates repositories without end", async () => {
+  test("S137 includes the folder of an empty repository and the card", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     expect((await bytesOf(ada)).git).toBe(REPOSITORY_BYTES);
@@ -109,7 +109,7 @@ describe("stored data that is counted", () => {
     expect((await bytesOf(ada)).git).toBeLessThan(MB);
   });
 
-  test("S137 a large file counts at least 5,000 bytes, since it uses a block of the disk and rows of the database", async () => {
+  test("S137 includes at least 5,000 bytes for each large file", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     for (const size of [0, 1, 4_999, 5_000, 5_001]) await lfsObject(repo, size);
@@ -122,7 +122,7 @@ describe("stored data that is counted", () => {
     expect((await bytesOf(ada)).lfs).toBe(0);
   });
 
-  test("S137 files that one statement adds, copies or removes are counted with one change of each repository", async () => {
+  test("S137 changes once for each repository if one statement adds, copies or removes files", async () => {
     const ada = await signedInPerson();
     const [one, two] = [await someRepo(ada), await someRepo(ada)];
     const sums = async () => [
@@ -178,7 +178,7 @@ describe("stored data that is counted", () => {
     expect(await db().storageQuota.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("has its count corrected if it is wrong, even while uploads change the count", async () => {
+  test("has a wrong count corrected, even while uploads change the count", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await lfsObject(repo, 100);
@@ -214,7 +214,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB);
   });
 
-  test("that is reserved for an upload stays reserved while its URL is valid, even if a smaller upload is requested again", async () => {
+  test("that is reserved for an upload stays reserved while its URL is valid, even after a smaller request", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -232,7 +232,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB - 1);
   });
 
-  test("S137 can be reserved for at most 20,000 uploads to a bucket at a time, also without a limit; a repeated announcement counts once", async () => {
+  test("S137 can be reserved for at most 20,000 uploads to a bucket at a time, also without a quota", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "none", from);
@@ -256,7 +256,7 @@ describe("room", () => {
     await pool().query("delete from storage_hold where owner_id = $1", [ada.id]);
   });
 
-  test("of deleted files is free at once, up to an amount that does not fill the disk", async () => {
+  test("is free as soon as files are deleted, up to an amount that does not fill the disk", async () => {
     const ada = await signedInPerson();
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
     for (let round = 0; round < 2; round++) {
@@ -271,7 +271,7 @@ describe("room", () => {
     expect(await roomOf(ownerOf(ada))).toBe(4 * MB - 2 * REPOSITORY_BYTES);
   });
 
-  test("S137 of thousands of files, which are deleted in portions, stays counted until they are gone", async () => {
+  test("S137 of thousands of files that are deleted in portions stays counted until the files are gone", async () => {
     const ada = await signedInPerson();
     const repos = [await someRepo(ada), await someRepo(ada)];
     for (const { id } of repos)
@@ -289,7 +289,7 @@ describe("room", () => {
     expect((await removed()).length).toBe(6);
   });
 
-  test("S137 of files whose chunks are known counts once, also if they are deleted in portions", async () => {
+  test("S137 of files whose chunks are known counts once, even if the files are deleted in portions", async () => {
     const ada = await signedInPerson();
     const { id, type, name } = await someRepo(ada);
     await db().$executeRaw`INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
@@ -316,7 +316,7 @@ const relayOf = async (person: TestPerson): Promise<string> => {
 };
 
 describe("records", () => {
-  test("the relays of one user together keep a limited amount, however many there are", async () => {
+  test("all relays of one user together keep a limited amount", async () => {
     const ada = await signedInPerson();
     const relays = await Promise.all([relayOf(ada), relayOf(ada), relayOf(ada)]);
     await withSettings({ STORAGE_RELAY_MB: "3" }, async () => {
@@ -331,7 +331,7 @@ describe("records", () => {
     });
   });
 
-  test("S141 the answer to a delivery is kept as far as its attempt shows it, and its body only while the user's limit has room", async () => {
+  test("S141 the answer to a delivery is kept only as far as its attempt shows it", async () => {
     const ada = await signedInPerson();
     const id = await relayOf(ada);
     const { name } = await db().relay.findUniqueOrThrow({ where: { id } });
@@ -391,7 +391,7 @@ describe("records", () => {
     expect((await bytesOf(ada)).logs).toBe(MB + specs);
   });
 
-  test("S137 the input of jobs counts with their logs, and the oldest finished ones are deleted", async () => {
+  test("S137 the input of jobs counts with their logs, and the oldest finished jobs are deleted", async () => {
     const ada = await signedInPerson();
     const spec = { command: ["true"], environment: { A: "x".repeat(100_000) } };
     const common = { ownerId: ada.id, ownerKind: "user", initiator: {}, spec };
@@ -421,7 +421,7 @@ describe("records", () => {
     await db().deliveryQueue.delete({ where: { id: deliveryId } });
   });
 
-  test("the oldest responses to webhooks are deleted first, those to unfinished deliveries last, and attempts stay", async () => {
+  test("the oldest responses to webhooks are deleted first, and those to unfinished deliveries last", async () => {
     const ada = await signedInPerson();
     const dayMs = 24 * 3_600_000;
     const made: string[] = [];
@@ -496,7 +496,7 @@ describe("records", () => {
     expect((await bytesOf(ada)).attempts).toBeLessThanOrEqual(0.9 * MB);
   });
 
-  test("S137 the oldest small jobs are deleted if they exceed the limit without their output and the large ones", async () => {
+  test("S137 the oldest small jobs are deleted if their records alone exceed the limit", async () => {
     const ada = await signedInPerson();
     const spec = { command: ["true"], environment: { A: "x".repeat(2_000) } };
     const run = { ...{ ownerId: ada.id, ownerKind: "user", initiator: {}, spec }, stage: "CANCELED", finishedAt: new Date() };
@@ -532,7 +532,7 @@ describe("operators", () => {
     expect(await setStorageQuota(operator.actor, none.username, "default", from)).toBe(50e9);
     expect(await findStoringOwner(operator.actor, none.username)).toMatchObject({ quota: 50e9, isQuotaSet: false });
     expect(await auditTrail({ subjectId: none.id })).toEqual(expect.arrayContaining(["storage_quota.set"]));
-    // However many others have a similar name and store more.
+    // The owner is found even if many others with a similar name store more.
     const others = Array.from({ length: 101 }, () => ({ id: newId(), handle: `${none.username}-${newId().slice(-6)}` }));
     await db().user.createMany({
       data: others.map(({ id, handle }) => {

@@ -18,23 +18,20 @@ const newPool = (subprocesses = 2, cpuMaxMs = CPU_MAX_MS) =>
   });
 
 describe("S137 a question in a subprocess", () => {
-  test("that throws is too large, and the next one is answered by the same subprocess", async () => {
+  test("that throws counts as too large, and the same subprocess answers the next question", async () => {
     const pool = newPool();
     expect(await pool.ask("throw")).toBe("too large");
     expect(await pool.ask("echo")).toEqual({ answer: "echo" });
   });
 
-  test.for(["SIGKILL", "SIGTERM"] as const)(
-    "is not to blame when somebody else sends %s: it may be asked again",
-    async (killWith) => {
-      const pool = newPool();
-      expect(await pool.ask({ killWith })).toBe("busy");
-      expect(await pool.ask("echo")).toEqual({ answer: "echo" });
-    },
-  );
+  test.for(["SIGKILL", "SIGTERM"] as const)("may be asked again if somebody else sends %s", async (killWith) => {
+    const pool = newPool();
+    expect(await pool.ask({ killWith })).toBe("busy");
+    expect(await pool.ask("echo")).toEqual({ answer: "echo" });
+  });
 
   test.for(["loop", "regex", "memory", "exit"] as const)(
-    "of the kind %s is too much, and the next one is answered",
+    "of the kind %s is too much, and the next question is answered",
     async (question) => {
       const pool = newPool();
       expect(await pool.ask(question)).toBe("too much");
@@ -57,14 +54,14 @@ describe("S137 a question in a subprocess", () => {
     expect(running - ending).toBeLessThan(cpuMaxMs / 2);
   });
 
-  test("is not to blame for a busy machine: its limit is CPU time, not elapsed time", async () => {
+  test("has a limit of CPU time instead of elapsed time", async () => {
     const pool = newPool(2, 50);
     expect(await pool.ask({ sleepMs: 200 })).toEqual({ answer: { sleepMs: 200 } });
     // `busy` means that the question may be asked again.
     expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
   });
 
-  test("that has proved to be too much while it waited is not tried", async () => {
+  test("is not tried if it proves to be too much while it waits", async () => {
     const pool = newPool(1);
     let isKnown = false;
     const first = pool.ask("loop").then((outcome) => {
@@ -79,7 +76,7 @@ describe("S137 a question in a subprocess", () => {
     expect(Date.now() - before).toBeLessThan(Math.max(5 * one, 3_000));
   });
 
-  test("of another party waits for one turn, not for all questions of a hostile party", async () => {
+  test("waits for only one turn of a hostile other party", async () => {
     const pool = newPool(2);
     await pool.ask("echo");
     const from = (ip: string, question: Question) => requestContext.run({ requestId: "test", ip }, () => pool.ask(question));

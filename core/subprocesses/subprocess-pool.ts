@@ -13,7 +13,6 @@ export type SubprocessPoolOptions = SubprocessLimits & {
 };
 
 type AskOptions<Answer> = {
-  /** The ID of a resource, such as a repository. A caller's slots are shared fairly among its resources. */
   within?: string | undefined;
   /** Returns the answer if another caller got it in the meantime. Called when a slot is free, before the work starts. */
   known?: () => Outcome<Answer> | undefined;
@@ -31,7 +30,6 @@ export class SubprocessPool<Question, Answer> {
     this.#options = options;
   }
 
-  /** @returns `busy` if no slot became free in time */
   async ask(question: Question, { within, known }: AskOptions<Answer> = {}): Promise<Outcome<Answer>> {
     const { name, subprocesses } = this.#options;
     const work = () => known?.() ?? this.#answer(question);

@@ -1,6 +1,5 @@
 import pg from "pg";
 
-/** Tests run with the rights of the service only. */
 export const SERVICE_ROLE = "keyhook_test_service";
 export const SERVICE_PASSWORD = "for tests only";
 
@@ -11,7 +10,6 @@ export function asService(databaseUrl: string): string {
   return url.href;
 }
 
-/** Drops an existing database of this name. */
 export async function recreateDatabase(serverUrl: string, name: string, template = "template1"): Promise<string> {
   await dropDatabase(serverUrl, name);
   await execute(serverUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);

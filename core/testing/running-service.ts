@@ -61,7 +61,6 @@ export async function spawnService(settings: Settings = {}, args: string[] = [])
   return service;
 }
 
-/** If DATA_DIR was given, the data stays. */
 export async function stopService({ process: child, exited, dataDir, isDataShared }: RunningService): Promise<void> {
   child.kill("SIGTERM");
   await exited;

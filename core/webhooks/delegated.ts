@@ -121,7 +121,7 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
       clientId,
       data: { webhookId: id, reason: "grant_ended", target },
     });
-    // A user sees what stops before the grant ends, but an organization's administrators do not.
+    // Before a grant ends, the user sees what stops, but an organization's administrators do not.
     if (ownerKind === "organization") {
       await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
         webhookDisabledEmail(

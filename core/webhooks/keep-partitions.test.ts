@@ -56,7 +56,7 @@ it("creates partitions before their day begins, drops those that are older than 
   expect(await keepPartitions()).toEqual({ made: 0, dropped: [] });
 });
 
-it("after a long time without partitions, moves rows from the default partition into new ones, which have all indexes", async () => {
+it("moves rows from the default partition into new partitions after a long time without partitions", async () => {
   const [soon, later] = [await deliver(inDays(20)), await deliver(inDays(20) + DAY_MS - 1)];
   const far = await deliver(inDays(300));
   expect(await tableOf(soon)).toBe("delivery_default");

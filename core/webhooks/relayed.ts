@@ -43,7 +43,7 @@ export async function refreshRelayed(request: {
     WHERE d.id = ${request.deliveryId}`;
   const { rows } = await pool().query<Row>({ name: "refresh-relayed", text, values: values as unknown[] });
   const [row] = rows;
-  // The engine then holds the delivery, sends it to the new URL, or withholds it.
+  // The delivery engine then holds the delivery, sends it to the new URL, or withholds it.
   if (!row?.may_read || (row.is_disabled && !row.is_test) || !leadsTo(row)) return undefined;
   try {
     const { headers } = deliveryHeaders(
@@ -79,7 +79,7 @@ function leadsTo({ url, token_hash }: Row): boolean {
 const QUEUED_MAX = 200;
 
 /**
- * The engine records the answers as attempts (S125).
+ * The delivery engine records the answers as attempts (S125).
  * @returns the number of deliveries
  */
 export async function queueRelayed(): Promise<number> {

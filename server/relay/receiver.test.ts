@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test("a receiver with a relay answers at a public address, and updates its webhooks when the address has changed", async () => {
+test("a receiver with a relay responds at a public URL, and updates its webhooks when the URL changes", async () => {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes: ["webhooks"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(person.actor, person.id, input as never, from);

@@ -76,7 +76,7 @@ async function answeredOrTooLate(waiting: Promise<Response>, text: string): Prom
   if (answer.status === 200) expect(await answer.text()).toBe(text);
 }
 
-test("S141 one process accepts a request, another hands it over, and the response comes back", async () => {
+test("S141 the response comes back even if one process accepts the request and another hands it over", async () => {
   const ada = await someone();
   const { child, said } = startListener(two.origin, ada.token);
   await vi.waitFor(() => expect(said).toContain("open"), SOON);
@@ -86,7 +86,7 @@ test("S141 one process accepts a request, another hands it over, and the respons
   expect([answer.status, await answer.text()]).toEqual([200, `${child.pid}`]);
 });
 
-test("the request of a killed listener goes to the next one, and its caller gets a response", async () => {
+test("the request of a killed listener goes to the next listener, and its caller gets a response", async () => {
   const ada = await someone();
   const first = startListener(one.origin, ada.token, "hold");
   await vi.waitFor(() => expect(first.said).toContain("open"), SOON);
@@ -100,7 +100,7 @@ test("the request of a killed listener goes to the next one, and its caller gets
   await answeredOrTooLate(waiting, `${next.child.pid}`);
 });
 
-test("while the database is unavailable a caller is told so, and a listener reconnects by itself afterwards", async () => {
+test("while the database is unavailable, callers get an error, and listeners reconnect afterwards", async () => {
   const ada = await someone();
   const { said } = startListener(one.origin, ada.token);
   await vi.waitFor(() => expect(said).toContain("open"), SOON);
@@ -115,7 +115,7 @@ test("while the database is unavailable a caller is told so, and a listener reco
   await vi.waitFor(async () => expect((await fetch(`${direct}/again`, { method: "POST", body: "x" })).status).toBe(200), SOON);
 });
 
-test("after a web process was killed, its listener continues through the proxy with the other process, and handles every request once", async () => {
+test("after a web process was killed, its listener continues with the other process", async () => {
   const ada = await someone();
   const states: RelayState["kind"][] = [];
   const handled: string[] = [];

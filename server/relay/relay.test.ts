@@ -75,7 +75,7 @@ function send(url: string, { method = "POST", headers = [] as string[], body = B
   });
 }
 
-test("S141 bytes, path and headers reach the handler, without hop-by-hop headers and cookies, and its response comes back", async () => {
+test("S141 bytes, path and headers reach the handler, without hop-by-hop headers and cookies", async () => {
   const ada = await someone();
   let got: RelayedRequest | undefined;
   const back = randomBytes(70_000);
@@ -130,7 +130,7 @@ test("S141 bytes, path and headers reach the handler, without hop-by-hop headers
   expect(got?.headers).toContainEqual(["authorization", "Token abc"]);
 });
 
-test("requests without a listener are kept, and handed over in order to the next one", async () => {
+test("requests without a listener are kept, and handed over in order to the next listener", async () => {
   const ada = await someone();
   const { relay } = await ada.client.relays.open("laptop");
   expect(await ada.client.relays.open("laptop")).toMatchObject({ relay: { url: relay.url } });
@@ -183,7 +183,7 @@ test("a newer listener takes over, and the older one is notified and ends", asyn
   expect((await send(first.url)).body.toString()).toBe("second");
 });
 
-test("a request that a listener has taken goes to the next listener once the first is dead", async () => {
+test("a request that a listener has taken goes to the next listener once the first listener is dead", async () => {
   const ada = await someone();
   const first = new AbortController();
   const { relay } = await ada.client.relays.open("laptop");
@@ -347,7 +347,7 @@ describe("S141 what an attacker may try", () => {
     await expect(ada.client.relays.get("laptop")).rejects.toMatchObject({ status: 404 });
   });
 
-  test("sizes are bounded: a body, an inbox, and the number of a user's relays", async () => {
+  test("a body, an inbox and the number of a user's relays are limited", async () => {
     const ada = await someone();
     const { relay } = await ada.client.relays.open("laptop");
     expect((await send(relay.url, { body: Buffer.alloc(8 * 1024 * 1024 + 1) })).status).toBe(413);

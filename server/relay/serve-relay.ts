@@ -47,7 +47,7 @@ async function serve(
   res: ServerResponse,
   { sentPath, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // A service worker could stay and answer for this origin, and any other script could become part of one of its pages.
+  // A service worker could stay and answer for this origin, and another script could become part of a page of this origin.
   if (!isForItself(req)) return refuse(req, res, notEmbeddable);
   const named = parseRelayPath(sentPath + search);
   const relay = named && (await findRelayByToken(named.token));

@@ -39,7 +39,6 @@ export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "act
   return actorId ? (actorName ?? "A deleted user") : "The system";
 }
 
-/** What the actor did, as the end of a sentence that begins with the actor. */
 export function messageOf({ type, data, actorId, subjectId, subjectName, clientId, clientName }: AuditRow): string {
   return describeAuditEvent(type, {
     data,

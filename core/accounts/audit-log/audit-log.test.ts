@@ -30,7 +30,7 @@ async function fill(count: number, data: object = {}): Promise<TestPerson> {
   return person;
 }
 
-test("an entry's message names the affected user unless they are the actor", async () => {
+test("an entry's message names the affected user if another user acted", async () => {
   const person = await signedInPerson();
   const token = { name: "laptop", scopes: ["openid"], expiresInDays: 1 };
   await createPersonalAccessToken(person.actor, person.id, token, from);
@@ -44,7 +44,7 @@ test("an entry's message names the affected user unless they are the actor", asy
 });
 
 describe("S137 a search of the audit log", () => {
-  test("searches 5,000 entries at a time, says how far it got, and continues from there, in both directions", async () => {
+  test("reads 5,000 entries at a time, in both directions, and reports where it stopped", async () => {
     const person = await fill(12_000);
     const search = (words: string[], at = {}) =>
       listAuditEntries(person.actor, { kind: "person", userId: person.id }, { ...all, words }, at);
@@ -77,7 +77,7 @@ describe("S137 a search of the audit log", () => {
     expect(found).not.toHaveProperty("searchedTo");
   });
 
-  test("leaves database connections to others, however many large searches arrive at once", async () => {
+  test("leaves database connections for other queries while many large searches run", async () => {
     const data = { text: "a".repeat(4_000) };
     const person = await fill(600, data);
     const words = ["a", "b", "c", "d"].map((end) => "a".repeat(30) + end);
@@ -95,7 +95,7 @@ describe("S137 a search of the audit log", () => {
 });
 
 describe("the audit log", () => {
-  test("can be paged to its end and back without skipping or repeating an entry, even if many have the same time", async () => {
+  test("shows each entry once when it is paged to its end and back, even if entries share a time", async () => {
     const createdAt = new Date("2026-05-05T05:05:05.555Z");
     const rows = Array.from({ length: 120 }, () => ({ id: newId(), type: "repo.create", orgId: org.id, createdAt }));
     await db().auditEvent.createMany({ data: rows });
@@ -116,7 +116,7 @@ describe("the audit log", () => {
       expect((await list({ before: nonsense })).entries).toHaveLength(AUDIT_PAGE_SIZE);
   });
 
-  test("S136 of an organization is shown to its administrators, that of a user only to the user; an entry of another log looks nonexistent", async () => {
+  test("S136 is shown only to the organization's administrators or to the user whose log it is", async () => {
     await expect(listAuditEntries(member.actor, ofOrganization(), all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(member.actor, { kind: "installation" }, all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(admin.actor, ofMember(), all)).rejects.toMatchObject({ code: "not_found" });

@@ -5,7 +5,6 @@ import { invalidRequest } from "#core/errors.ts";
 export type AuditFilter = {
   author?: string;
   ip?: string;
-  /** Types, or all types of a scope, such as `oauth_app.*`. */
   types: string[];
   since?: Date;
   until?: Date;

@@ -123,7 +123,7 @@ const columns: Record<string, (event: WireAuditEvent) => string | null> = {
   data: ({ data }) => JSON.stringify(data),
 };
 
-/** RFC 4180. Some values are changed, because strangers name apps and browsers, and a spreadsheet would run them as formulas. */
+/** RFC 4180. Escapes formulas, which strangers could put into names of apps and browsers, and spreadsheets would run. */
 function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
   const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
   const records = isFirst ? [Object.keys(columns), ...rows] : rows;

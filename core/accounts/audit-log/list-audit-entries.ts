@@ -68,7 +68,6 @@ async function positionOf(id: string | undefined): Promise<AuditPosition | undef
 
 type AuditPlace = { seq: string; hash: string };
 
-/** @param id the ID of an entry that `findAuditEntry` has allowed */
 export async function findAuditPlace(id: string): Promise<AuditPlace | undefined> {
   const { rows } = await pool().query<AuditPlace>("SELECT seq, encode(hash, 'hex') AS hash FROM audit_seal WHERE event_id = $1", [
     id,

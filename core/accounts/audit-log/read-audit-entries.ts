@@ -36,7 +36,6 @@ type AuditRead = {
 
 type AuditBatch = {
   rows: AuditRow[];
-  /** The position at which the search stopped, if it has not read all entries. */
   end?: AuditPosition;
 };
 
@@ -47,7 +46,6 @@ const WORD_SEARCH_WINDOW = 5_000;
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
-/** Reads the newest entries or, with `after`, the closest newer entries. */
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
   if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };

@@ -25,7 +25,6 @@ export function handedOverEmail({ recipientName, by, organization }: HandedOver)
 
 type App = { id: string; name: string };
 
-/** A former administrator may know the secrets of apps that act for the members. */
 export function heldSecretEmail(
   apps: readonly App[],
   holder: { username: string; isDisabled: boolean },

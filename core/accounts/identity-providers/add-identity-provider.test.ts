@@ -60,7 +60,7 @@ test("S117 an issuer at a forbidden address, with another name or out of reach i
   expect(await db().identityProvider.count({ where: { orgId: organization.id } })).toBe(1);
 });
 
-test("S135 a user who stops being an administrator while the issuer responds changes nothing", async () => {
+test("S135 a user who loses the administrator role while the issuer responds cannot change the provider", async () => {
   const [owner, admin] = [await signedInPerson(), await signedInPerson("admin")];
   const { id: orgId } = await organizationOf(owner);
   const join = () => db().membership.create({ data: { orgId, userId: admin.id, role: "admin" } });
@@ -85,7 +85,7 @@ test("S135 a user who stops being an administrator while the issuer responds cha
   await expect(updateIdentityProvider(owner.actor, slug, { name: "Ours" }, from)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("S130 the secret is sealed, kept when it is left empty, and in no audit entry", async () => {
+test("S130 the secret is sealed, survives an update that leaves it empty, and stays out of audit entries", async () => {
   const one = await provider({ clientSecret: "a secret of the upstream" });
   await updateIdentityProvider(operatorCommand, one.slug, { name: "Renamed", clientSecret: "" }, from);
   const row = await db().identityProvider.findUniqueOrThrow({ where: { id: one.id } });

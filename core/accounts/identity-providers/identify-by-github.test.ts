@@ -42,7 +42,7 @@ async function pending(who: GithubAccount): Promise<string> {
   return outcome.token;
 }
 
-test("GitHub users are identified by their account's number: a renamed login is the same user, a reused one is another user", async () => {
+test("a GitHub user is identified by the account's number, because logins are renamed and reused", async () => {
   const one = account();
   const token = await pending(one);
   expect(await findPendingIdentity(token, undefined)).toMatchObject({
@@ -77,7 +77,7 @@ test("only the primary address counts, and only if it is verified", async () => 
   }
 });
 
-test("an error instead of an account, a wrong secret and the code of another sign-in are refused", async () => {
+test("an invalid account, a wrong secret and the code of another sign-in are refused", async () => {
   for (const id of ["1", 0, -1, 1.5, 2 ** 60, null, undefined]) {
     expect(await go(account({ id }))).toMatchObject({ step: "failed", reason: "unacceptable" });
   }

@@ -5,7 +5,7 @@ import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity
 import { codeVerifierOf, type Flow } from "./sign-in-flow.ts";
 import { shownText, UnacceptableResponse, type UpstreamIdentity } from "./upstream-identity.ts";
 
-/** Only code and verifier tie the response to the request. Users are identified by number, because logins change hands. */
+/** Only the code and its verifier bind response and request. Users are identified by number, because logins change hands. */
 export async function identifyByGithub(
   provider: IdentityProvider,
   parameters: URLSearchParams,

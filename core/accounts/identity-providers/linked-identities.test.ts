@@ -19,7 +19,7 @@ afterAll(() => issuer.stop());
 beforeEach(() => issuer.behave({}));
 
 describe("an identity that is not linked yet", () => {
-  test("gets an account where the operator allows it, with the verified address and no password", async () => {
+  test("gets an account with the verified address and no password if the operator allows sign-up", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("new");
     as(sub, { preferred_username: `${sub}@corp.example` });
@@ -40,7 +40,7 @@ describe("an identity that is not linked yet", () => {
     expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
   });
 
-  test("is never linked to an account just because both have the same address: the account's owner must sign in first", async () => {
+  test("is not linked to an account with the same address until the account's owner signs in", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const victim = await signedInPerson("victim");
     as(freshName("attacker"), { email: victim.email.toUpperCase() });
@@ -60,7 +60,7 @@ describe("an identity that is not linked yet", () => {
     expect(await listLinkedIdentities(victim.id)).toHaveLength(1);
   });
 
-  test("gets no account with an address that is not verified, nor where sign-up is not allowed", async () => {
+  test("gets an account only with a verified address and only if sign-up is allowed", async () => {
     const [open, closed] = [await provider({ isSignUpAllowed: true }), await provider()];
     for (const email_verified of [false, "true", undefined]) {
       as(freshName("unverified"), { email_verified });
@@ -85,7 +85,7 @@ describe("an identity that is not linked yet", () => {
 });
 
 describe("linking, unlinking and reauthenticating", () => {
-  test("one identity belongs to one account: linking another account's identity is refused", async () => {
+  test("an identity that is linked to another account cannot be linked", async () => {
     const one = await provider();
     const owner = await linked(one, "taken");
     const thief = await signedInPerson("thief");
@@ -107,7 +107,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("are refused if one user starts and another one continues, or if nobody is signed in", async () => {
+  test("are refused if another user continues the flow, or if nobody is signed in", async () => {
     const one = await provider();
     const [person, someone] = [await signedInPerson(), await signedInPerson()];
     as(freshName("switch"));
@@ -135,7 +135,7 @@ describe("linking, unlinking and reauthenticating", () => {
     await linkIdentity(person.actor, token, from);
   });
 
-  test("S113 the last sign-in method cannot be removed, even if two are unlinked at once; a user without a password can set one", async () => {
+  test("S113 the last sign-in method cannot be removed, even by two removals at the same time", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("only");
     as(sub);
@@ -176,7 +176,7 @@ describe("linking, unlinking and reauthenticating", () => {
     await forgotPassword({ email: person.email }, from);
   });
 
-  test("S113 reauthentication requires the same identity and an auth_time after the request, and is only for users without a password or passkey", async () => {
+  test("S113 reauthentication at a provider requires the same identity and an auth_time after the request", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const withPassword = await linked(one, freshName("pw"));
     await expect(
@@ -208,7 +208,7 @@ describe("linking, unlinking and reauthenticating", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 a sign-in with a provider is no reauthentication: the session gets the provider's authentication time, unless the session's own is newer", async () => {
+  test("S113 the session gets the provider's authentication time unless the session's own is newer", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);

@@ -110,7 +110,6 @@ export type LinkedIdentity = {
   };
 };
 
-// More than IDENTITIES_MAX, so the list is complete.
 const LIST_MAX_ROWS = 100;
 
 export async function listLinkedIdentities(userId: string): Promise<LinkedIdentity[]> {

@@ -146,7 +146,6 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
   });
 }
 
-/** @returns the number of identities that were unlinked */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);

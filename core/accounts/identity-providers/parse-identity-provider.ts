@@ -31,7 +31,7 @@ export function parseSlug(value: unknown): string {
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) {
     throw invalidRequest(`Use up to ${SLUG_MAX_CHARACTERS} lower-case letters and digits, with single - between them.`, "slug");
   }
-  // When an organization sets up its issuer, its redirect URI must still be free.
+  // The redirect URI must be free when an organization sets up its issuer.
   if (isOrganizationSlug(slug))
     throw invalidRequest("Names that begin with org- are reserved for the issuers of organizations.", "slug");
   return slug;
@@ -73,7 +73,6 @@ function credential(field: string, value: unknown, sentence: string): string {
   return text;
 }
 
-/** OpenID providers always get `openid`. */
 export function parseProviderScopes(value: readonly string[] | undefined, kind: ProviderKind): string[] {
   if (!value || value.length === 0) return [...kindDefaults[kind].scopes];
   const scopes = [...new Set(kind === "github" ? value : ["openid", ...value])];

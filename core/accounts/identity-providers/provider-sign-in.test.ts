@@ -16,7 +16,7 @@ afterAll(() => Promise.all([issuer.stop(), other.stop()]));
 beforeEach(() => issuer.behave({}));
 
 describe("a linked identity", () => {
-  test("signs in the user to whom its provider and subject belong, whatever its current e-mail address", async () => {
+  test("signs in the user who linked its provider and subject, whatever its current email address", async () => {
     const one = await provider();
     const person = await linked(one, "ada-1");
     expect((await emailsTo(person.email))[0]?.subject).toContain("Upstream is linked");
@@ -29,7 +29,7 @@ describe("a linked identity", () => {
     expect((await signInVia(one)).step).toBe("pending");
   });
 
-  test("still requires the second step that is set up here, whatever the provider says about its own", async () => {
+  test("requires the account's second step, whatever the provider reports about its own", async () => {
     const one = await provider();
     const person = await linked(one, "two-steps");
     await db().totp.create({ data: { userId: person.id, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });
@@ -37,7 +37,7 @@ describe("a linked identity", () => {
     expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
   });
 
-  test("S112 does not sign in to a disabled account, nor to any account while the provider is disabled", async () => {
+  test("S112 does not sign in to a disabled account or while the provider is disabled", async () => {
     const one = await provider();
     const person = await linked(one, "gone");
     await disableIdentityProvider(operatorCommand, one.slug, from);
@@ -49,7 +49,7 @@ describe("a linked identity", () => {
 });
 
 describe("login CSRF and replay", () => {
-  test("S34 a response is accepted once, in the browser that started the sign-in, and another browser's attempt does not use it up", async () => {
+  test("S34 a response is accepted once, and only in the browser that started the sign-in", async () => {
     const one = await provider();
     await linked(one, "csrf");
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
@@ -88,7 +88,7 @@ describe("login CSRF and replay", () => {
     ).toMatchObject({ reason: "expired" });
   });
 
-  test("the stored row of a pending sign-in is not enough to complete it: state, nonce and verifier are derived from the browser's secret", async () => {
+  test("a thief of a pending sign-in's stored row cannot complete the sign-in", async () => {
     const one = await provider();
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
     const parameters = new URL(url).searchParams;
@@ -135,7 +135,7 @@ describe("an invalid response", () => {
     ["no ID token", { idToken: () => undefined as never }],
   ];
 
-  test("S41 is refused for each wrong value by itself: nonce, aud, iss, exp, sub, alg and signature", async () => {
+  test("S41 is refused if one of nonce, aud, iss, exp, sub, alg and signature is wrong", async () => {
     const one = await provider();
     for (const [name, forgery] of forgeries) {
       issuer.behave(forgery);
@@ -145,7 +145,7 @@ describe("an invalid response", () => {
     expect((await signInVia(one)).step).toBe("pending");
   });
 
-  test("S137 an issuer's key that takes too long to verify with is not used", async () => {
+  test("S137 is refused if verifying it with the issuer's key takes too long", async () => {
     const costly = await startHandMadeIssuer();
     const one = await provider({ issuer: costly.origin });
     const { publicKey, privateKey } = await generateKeyPair("RS256", { modulusLength: 4_104, extractable: true });
@@ -166,7 +166,7 @@ describe("an invalid response", () => {
     expect(await signInVia(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
   });
 
-  test("a provider's failures and refusals are reported, in this service's own words", async () => {
+  test("a provider's failures and refusals are reported in this service's own words", async () => {
     const one = await provider();
     const refused = { code: undefined, error: "access_denied", error_description: "<script>" };
     expect(await signInVia(one, { next: "/x" }, { answer: refused })).toEqual({

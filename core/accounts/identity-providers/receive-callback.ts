@@ -28,7 +28,6 @@ export type Callback = {
 export type CallbackFailure =
   /** Also the failure of every forged response. */
   | "expired"
-  /** The user or the provider's administrator refused. */
   | "cancelled"
   | "failed"
   | "unacceptable"
@@ -106,9 +105,7 @@ function failureOf(error: unknown): CallbackFailure {
 }
 
 type AdmittedIdentity =
-  /** The session is complete, or the second step follows. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
-  /** The signed-in user has proved the identity. */
   | { step: "proved"; next: string }
   /** No account has the identity yet. The token is for `pendingIdentityCookie`. */
   | { step: "pending"; token: string };
@@ -158,7 +155,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
   }
 }
 
-/** Organizations that require their own issuer check the recorded time. `ownerId` finds only identities of this user. */
+/** Organizations that require their own issuer check the recorded time. With `ownerId`, only this user is found. */
 async function recordUse(
   tx: Db,
   providerId: string,

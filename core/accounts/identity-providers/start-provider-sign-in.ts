@@ -23,7 +23,6 @@ import { codeChallengeOf, type Flow, nonceOf } from "./sign-in-flow.ts";
 
 const START_LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 
-// The secret has the format of `newToken`.
 const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 export type SignInElsewhere = {

@@ -8,7 +8,7 @@ import { notFound } from "#core/errors.ts";
 
 type RecordEvent = (event: Omit<NewAuditEvent, "actor" | "orgId" | "from">) => Promise<void>;
 
-/** The lock keeps a removed administrator from adding an invitation after theirs were revoked. */
+/** With the lock, a removed administrator cannot add an invitation after their invitations were revoked. */
 export function changeOrganization<Result>(
   actor: Actor,
   { orgId, action, from }: { orgId: string; action: Extract<Action, `organization.${string}`>; from: RequestOrigin },

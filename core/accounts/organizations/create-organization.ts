@@ -13,7 +13,6 @@ import { insertMembership } from "./membership.ts";
 
 export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
 
-// Names are scarce, so creations are limited.
 const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 type NewOrganizationInput = {

@@ -79,7 +79,6 @@ export type ListedOrganization = {
   plan: OrganizationPlan | null;
   createdAt: Date;
   memberCount: number;
-  /** The number of apps that may get tokens for the members by token exchange. */
   exchangeAppCount: number;
   email: string | null;
   admin: { username: string; email: string } | null;
@@ -93,7 +92,6 @@ export async function listAllOrganizations(
   const { page, pageSize, skip, take } = pageBounds(request);
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // % and _ are wildcards in LIKE, so they are escaped.
   if (words) conditions.push(Prisma.sql`lower(o.name || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`);
   if (plan) conditions.push(plan === "none" ? Prisma.sql`o.plan IS NULL` : Prisma.sql`o.plan = ${plan}`);
   const where = Prisma.join(conditions, " AND ");

@@ -37,7 +37,7 @@ async function invited(role = "write") {
 }
 
 describe("invitations", () => {
-  test("are sent by mail, name the inviter and the organization, and admit anybody who has the link", async () => {
+  test("admit anybody who has the link of the email", async () => {
     const { admin, organization, email, token } = await invited();
     const [message] = await emailsTo(email);
     expect(message?.subject).toBe(`Join ${organization.name} on Keyhook`);
@@ -78,7 +78,7 @@ describe("invitations", () => {
     expect(JSON.stringify(await db().invitation.findMany())).not.toContain(token);
   });
 
-  test("admit exactly one person, even if several open the link several times in parallel", async () => {
+  test("admit exactly one person, even if several people open the link in parallel", async () => {
     const { organization, token } = await invited();
     const guests = await Promise.all([1, 2, 3].map(() => signedInPerson()));
     const uses = guests.flatMap(({ actor }) => [acceptInvitation(actor, token, from), acceptInvitation(actor, token, from)]);
@@ -128,7 +128,7 @@ describe("invitations", () => {
     expect((await listInvitations(replaced.admin.actor, replaced.organization.id)).items).toMatchObject([{ role: "read" }]);
   });
 
-  test("last seven days, and sending again restarts the time with a new link", async () => {
+  test("expire seven days after they were last sent", async () => {
     const { admin, organization, id, email, token } = await invited();
     const { createdAt, expiresAt } = await db().invitation.findUniqueOrThrow({ where: { id } });
     expect(expiresAt.getTime() - createdAt.getTime()).toBeCloseTo(7 * 24 * 3600 * 1000, -4);
@@ -142,7 +142,7 @@ describe("invitations", () => {
     expect((await listInvitations(admin.actor, organization.id)).items).toMatchObject([{ id, isExpired: false }]);
   });
 
-  test("S56 are sent by one user to one address at most five times a day, counting all organizations and repeats together", async () => {
+  test("S56 are sent to an address at most five times a day by one user, over all organizations", async () => {
     const admin = await signedInPerson();
     const [first, second] = [await organizationOf(admin), await organizationOf(admin)];
     const to = { email: "Stranger@example.test", role: "read" };
@@ -187,7 +187,7 @@ describe("invitations", () => {
     }
   });
 
-  test("end when any of their senders loses the administrator role: each may know the link, and the first one chose the address", async () => {
+  test("end when any of their senders loses the administrator role", async () => {
     for (const [first, again] of [
       ["admin", "rogue"],
       ["operator", "rogue"],
@@ -218,7 +218,7 @@ describe("invitations", () => {
     ["email", { email: "nobody", role: "read" }],
     ["email", { email: "a\0@example.test", role: "read" }],
     ["role", { email: "a@example.test", role: "owner" }],
-  ])("are refused if the %s is invalid, and the error names the field", async (field, bad) => {
+  ])("are refused with an error that names the field if the %s is invalid", async (field, bad) => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     await expect(createInvitation(admin.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

@@ -22,7 +22,7 @@ const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
 /** The limit for a sender over all organizations, because each invitation sends an email to an address that the sender chose. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
-/** How often one user may invite one address, over all organizations, because a user can create many of them. */
+/** How often one user may invite one address, over all organizations, because a user can create many organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {
@@ -161,12 +161,10 @@ export type Invitation = {
   organization: { name: string; fullName: string; avatarId: string | null };
   email: string;
   role: OrganizationRole;
-  /** Undefined if the operator's command invited, or the account is gone. */
   invitedBy: string | undefined;
   expiresAt: Date;
 };
 
-/** @returns undefined for a link that is unknown or was replaced */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
     where: { tokenHash: hashToken(token) },

@@ -36,7 +36,7 @@ describe("members", () => {
     await removeMember(admin.actor, id, member.id, from);
   });
 
-  test("are listed to members, page by page, without e-mail addresses", async () => {
+  test("are listed to members, page by page, without email addresses", async () => {
     const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[reader, "read"]]);
     const first = await listMembers(reader.actor, id, { pageSize: 1 });
@@ -55,7 +55,7 @@ describe("members", () => {
     }
   });
 
-  test("are searched by any part of a name and by role, and wildcards in the text are literal", async () => {
+  test("are found by role and by any part of a name, with wildcards taken literally", async () => {
     const [admin, mira, jun] = [await signedInPerson("zz"), await signedInPerson("mira"), await signedInPerson("jun")];
     const { id } = await organizationOf(admin, [
       [mira, "write"],
@@ -76,7 +76,7 @@ describe("members", () => {
     for (const text of ["\0", "\ud800", "x".repeat(1_000_000)]) await found({ text });
   });
 
-  test("can be found by username, in any spelling, by members only", async () => {
+  test("are found by username in any spelling, but only by members", async () => {
     const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[reader, "read"]]);
     expect(await findMember(reader.actor, id, admin.username.toUpperCase())).toMatchObject({ userId: admin.id, role: "admin" });
@@ -94,7 +94,7 @@ describe("members", () => {
     }
   });
 
-  test("are added without their consent only by the operator; simultaneous requests create one membership", async () => {
+  test("are added without their consent only by the operator", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin);
     const input = { username: person.username.toUpperCase(), role: "contributor" };
@@ -108,7 +108,7 @@ describe("members", () => {
     });
   });
 
-  test("S116 get a new role only from administrators, and the audit log has the old and the new role", async () => {
+  test("S116 get a new role only from administrators, and the audit log records the old and the new role", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[person, "read"]]);
     await changeRole(admin.actor, id, person.id, "write", from);
@@ -124,7 +124,7 @@ describe("members", () => {
     });
   });
 
-  test("can leave, and only administrators can remove others", async () => {
+  test("can leave, but only administrators can remove other members", async () => {
     const [admin, one, two] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [
       [one, "write"],
@@ -138,7 +138,7 @@ describe("members", () => {
     expect((await listMembers(admin.actor, id)).total).toBe(1);
   });
 
-  test("trusted publishers that a former writer added stay, and the organization's log says how many", async () => {
+  test("trusted publishers of a former writer remain and are counted in the organization's audit log", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson()];
     const organization = await organizationOf(admin, [[writer, "admin"]]);
     const { id: repoId } = await someRepo(admin, { owner: organization.name });
@@ -175,7 +175,7 @@ describe("members", () => {
     await removeMember(admin.actor, id, writer.id, from);
   });
 
-  test("S116 a former administrator who owns a bound app still knows its secret, so the other administrators are notified", async () => {
+  test("S116 administrators are notified that a former administrator still knows the secret of a bound app", async () => {
     const [admin, maker] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[maker, "admin"]]);
     const app = { name: "Night train", scopes: ["openid"], redirectUris: [], ownerUserId: maker.id, boundOrgId: id };
@@ -191,7 +191,7 @@ describe("members", () => {
     expect((await emailsTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);
   });
 
-  test("S56 if a role is raised and lowered again and again, administrators get few emails, not one per change or app", async () => {
+  test("S56 administrators get few emails when a role is raised and lowered again and again", async () => {
     const [admin, maker] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[maker, "admin"]]);
     for (const name of ["Night train", "Day train"]) {
@@ -206,7 +206,7 @@ describe("members", () => {
     for (const name of ["Night train", "Day train"]) expect(messages[0]?.text).toContain(name);
   });
 
-  test("of two administrators who remove or demote each other at once, one stays", async () => {
+  test("one administrator stays if two remove or demote each other at the same time", async () => {
     for (let round = 0; round < 3; round++) {
       const [one, two] = [await signedInPerson(), await signedInPerson()];
       const { id } = await organizationOf(one, [[two, "admin"]]);
@@ -216,7 +216,7 @@ describe("members", () => {
     }
   });
 
-  test("a request of an administrator who is demoted while it waits has no effect", async () => {
+  test("a waiting request has no effect if its administrator is demoted in the meantime", async () => {
     const [admin, former] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[former, "admin"]]);
     const invited = await createInvitation(admin.actor, id, { email: `${freshName("eve")}@example.test`, role: "read" }, from);
@@ -230,7 +230,7 @@ describe("members", () => {
     expect(await outcomes(others)).toEqual(["forbidden", "forbidden", "forbidden"]);
   });
 
-  test("S49 grants to apps for the organization end with the membership, and rejoining does not revive them", async () => {
+  test("S49 access of apps to the organization ends with the membership, and rejoining does not restore it", async () => {
     const [admin, person] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[person, "write"]]);
     const [consentId, grantId, kept] = [newId(), newId(), newId()];

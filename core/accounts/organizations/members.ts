@@ -63,7 +63,6 @@ export async function listMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** % and _ are wildcards in LIKE, so they are escaped. */
 function likePattern(text: string): string | undefined {
   const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
   return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;
@@ -86,7 +85,6 @@ export async function findMember(actor: Actor, orgId: string, username: string):
   };
 }
 
-/** The user does not have to agree, so only the operator may add members. */
 export async function addMember(
   actor: Actor,
   orgId: string,

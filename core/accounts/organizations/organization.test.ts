@@ -16,7 +16,7 @@ import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
 
 describe("createOrganization", () => {
-  test("makes its creator the administrator; the organization is found by id and by name in upper or lower case", async () => {
+  test("makes its creator the administrator", async () => {
     const person = await signedInPerson();
     const name = `${freshName("Harbour")}.Works`;
     const { id } = await createOrganization(
@@ -32,7 +32,7 @@ describe("createOrganization", () => {
     expect(await auditTrail({ orgId: id })).toEqual(["organization.create"]);
   });
 
-  test("S139 takes names from the same set as users: of parallel claims one wins, and the others leave nothing behind", async () => {
+  test("S139 refuses a name that a user or a parallel request has claimed", async () => {
     const person = await signedInPerson();
     await expect(createOrganization(person.actor, { name: person.username }, from)).rejects.toMatchObject({
       code: "conflict",
@@ -52,14 +52,14 @@ describe("createOrganization", () => {
     await expect(createOrganization(operatorCommand, { name: freshName("org") }, from)).rejects.toMatchObject({ field: "owner" });
   });
 
-  test("makes a user the administrator even if they name another", async () => {
+  test("makes the creating user the administrator even if the input names another user", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     await createOrganization(person.actor, { name: freshName("org"), ownerId: other.id }, from);
     expect(await listOrganizations(other.id)).toEqual([]);
     expect(await listOrganizations(person.id)).toHaveLength(1);
   });
 
-  test("S138 of two created at the same time, one is refused if the user may join only one more", async () => {
+  test("S138 refuses one of two simultaneous creations if the user may join only one more organization", async () => {
     const person = await signedInPerson();
     const ids = Array.from({ length: MEMBERSHIPS_MAX_PER_USER - 1 }, () => newId());
     await db().organization.createMany({ data: ids.map((id) => ({ id, name: id, fullName: id })) });
@@ -79,7 +79,7 @@ describe("createOrganization", () => {
 });
 
 describe("updateOrganization", () => {
-  test("changes the given fields; the logo becomes the organization's avatar", async () => {
+  test("changes the given fields, including the logo", async () => {
     const person = await signedInPerson();
     const { id, name } = await organizationOf(person);
     const logo = await sharp({ create: { width: 9, height: 9, channels: 3, background: "#225577" } })
@@ -105,7 +105,7 @@ describe("updateOrganization", () => {
     ["website", { website: "ftp://harbour.example" }],
     ["email", { email: "nobody" }],
     ["logo", { logo: Buffer.from("GIF89a, but not really") }],
-  ])("refuses a bad %s, and names the field", async (field, bad) => {
+  ])("refuses an invalid %s with an error that names the field", async (field, bad) => {
     const person = await signedInPerson();
     const { id } = await organizationOf(person);
     await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });

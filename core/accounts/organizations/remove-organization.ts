@@ -25,7 +25,7 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Whoever joins, or creates something under the organization's name, locks this row too, and so waits.
+      // Requests that join the organization or create something in it also lock this row, so they wait.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -46,7 +46,6 @@ export async function removeOrganization(
   );
 }
 
-/** The limit is long, because deleting many repositories takes a while. */
 const DELETION_MS = 5 * 60 * 1000;
 
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {

@@ -25,7 +25,7 @@ describe("transferOrganization", () => {
   test.each([
     ["write", "write"],
     ["leave", undefined],
-  ])("makes the member an administrator, and the former one gets what they chose: %s", async (afterwards, left) => {
+  ])("makes the member an administrator if the former administrator chooses %s", async (afterwards, left) => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
@@ -37,7 +37,7 @@ describe("transferOrganization", () => {
     expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
   });
 
-  test("the entry counts the trusted publishers that remain from a former administrator who can no longer write", async () => {
+  test("the entry counts the trusted publishers of a former administrator who can no longer write", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     const { id: repoId } = await someRepo(ada, { owner: name });
@@ -81,7 +81,7 @@ describe("transferOrganization", () => {
     expect(await rolesIn(id)).toEqual({ [ada.id]: "admin", [bea.id]: "write" });
   });
 
-  test("there is always an administrator, even if several transfer, step down and leave at the same moment", async () => {
+  test("an administrator always remains, even if several transfer, step down and leave at the same moment", async () => {
     for (let round = 0; round < 5; round++) {
       const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
       const { id } = await organizationOf(ada, [

@@ -3,7 +3,6 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { heldSecretEmail } from "../emails/organization-emails.ts";
 import { isWithinThrottle, throttleKey } from "../throttle.ts";
 
-/** Access that the user granted to apps must not return if the user rejoins. */
 export async function withdrawOrganization(tx: Db, userId: string, orgId: string): Promise<void> {
   await tx.$executeRaw`UPDATE oauth_consent SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;

@@ -5,7 +5,7 @@ import { plainText } from "../plain-text.ts";
 const PASSWORD_MIN_CHARACTERS = 8;
 const PASSWORD_MAX_CHARACTERS = 256;
 
-// Of many good passwords, `bare` leaves only a few letters, which can be a shorter name by chance.
+// `bare` leaves only a few letters of many good passwords, which may equal a shorter name by chance.
 const NAME_MIN_CHARACTERS = 4;
 
 /** NIST SP 800-63B. `names` are the username, full name and email address of the password's owner. */
@@ -36,7 +36,6 @@ function isEasilyGuessed(password: string): boolean {
   return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
 }
 
-/** Finds passwords such as 12345678, hgfedcba and aaaaaaaa. */
 function isRun(password: string): boolean {
   const steps = new Set(
     Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),

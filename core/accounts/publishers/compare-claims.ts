@@ -16,8 +16,8 @@ export function missingBeside(wanted: Claims, token: Readonly<Record<string, unk
 }
 
 /**
- * In a merge request's pipeline, GitLab names the source branch. That may be a fork's branch, and the code that runs may be merged with
- * a target branch that anybody can fill. A child pipeline may belong to such a pipeline.
+ * In a merge request's pipeline, these claims name the source branch. That branch may be a fork's, and the code that runs may
+ * include a target branch that anybody can fill. A child pipeline may belong to such a pipeline.
  */
 export const isAmbiguous = (token: Readonly<Record<string, unknown>>, name: string): boolean =>
   ["ref", "ref_path", "ci_config_ref_uri", "sub"].includes(name) &&

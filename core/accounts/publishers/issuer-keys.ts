@@ -24,7 +24,6 @@ type Entry = {
 
 const issuers = new Map<string, Entry>();
 
-/** @param isKeyUnknown true if a token names a key that is not cached */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
   const entry = entryOf(issuer);
   if (entry.request) return entry.request;
@@ -91,16 +90,13 @@ export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
 }
 
 const MAX_BODY_BYTES = 128 * 1024;
-/** A job waits for two fetches, one after the other. */
 const DEADLINE_MS = 2_500;
 
 type FetchedJson = {
   value: Record<string, unknown>;
-  /** Undefined if there is no Cache-Control. */
   maxAgeSeconds: number | undefined;
 };
 
-/** The message is a clause for the person who chose the issuer. */
 export class IssuerUnusable extends Error {
   override name = "IssuerUnusable";
 }

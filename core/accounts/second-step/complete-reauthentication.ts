@@ -39,7 +39,7 @@ export async function completeReauthentication(
   return renewAuthentication(tx, { userId: actor.userId, sessionId: actor.sessionId }, methods, from);
 }
 
-/** ASVS 7.2.4, S34. If `session` is given, the token that the browser sent, it must be that of the renewed session. */
+/** ASVS 7.2.4, S34. `session` is the token that the browser sent. If it is given, it must belong to the renewed session. */
 export async function renewAuthentication(
   tx: Db,
   { userId, sessionId, session: presented }: { userId: string; sessionId: string; session?: string | undefined },

@@ -28,7 +28,6 @@ export type FinishSecondStepInput = {
   session: string | undefined;
 };
 
-/** After a wrong response, the step stays pending for another attempt. */
 export async function finishSecondStep(
   { token, proof, session }: FinishSecondStepInput,
   from: RequestOrigin,
@@ -86,7 +85,7 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
 /** The caller has passed the first step, but may not be the account's owner. */
 async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    // The number of wrong passkeys is not limited, so beyond a limit only the service's log has them (S144).
+    // Attempts with passkeys are unlimited, so the audit log gets only a limited number of them (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;

@@ -23,7 +23,7 @@ export async function renamePasskey(actor: Person, id: string, input: { name: st
   });
 }
 
-/** @param closes the organizations to which the user loses access, as the page has told them */
+/** @param closes the organizations to which the user loses access, as shown on the page */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
   if (!isId(id)) throw notFound("Passkey");

@@ -14,7 +14,7 @@ export async function openSecondStep(
   userId: string,
   { methods, sessionId }: { methods: readonly AuthenticationMethod[]; sessionId: string | null },
 ): Promise<PendingSecondStep> {
-  // The subject is unique, because an attacker who knows the password must not end the owner's sign-in by beginning again.
+  // The subject is unique, because an attacker who knows the password must not end the owner's sign-in by starting another.
   const data = { methods: [...methods], sessionId };
   const token = await issueOneTimeToken(tx, { purpose: "second-step", userId, subject: newId(), data });
   return { step: "second-step", userId, token, expiresAt: new Date(Date.now() + oneTimeTokenSeconds["second-step"] * 1000) };

@@ -63,7 +63,6 @@ async function hashRecoveryCode(code: string, salt: Buffer): Promise<string> {
   return hash.toString("base64url");
 }
 
-/** Ignores case, hyphens and spaces, and reads letters as the digits that they look like. */
 function normalizedCode(code: string): string {
   return code.slice(0, 100).toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1").replaceAll("u", "v");
 }

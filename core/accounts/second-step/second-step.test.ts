@@ -48,7 +48,7 @@ const finish = (token: string | undefined, proof: SecondStepProof, session?: str
 const withCode = (token: string, code: string) => finish(token, { kind: "code", code });
 
 describe("codes of an authenticator app (RFC 6238)", () => {
-  test("match the RFC's examples, with six digits and SHA-1, and are accepted one step early or late", () => {
+  test("match the RFC's examples and are accepted one step early or late", () => {
     const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"; // appendix B, "12345678901234567890"
     const at = (seconds: number) => (code: string) => matchingStep(secret, code, seconds * 1000);
     expect(at(59)("287082")).toBe(1);
@@ -59,7 +59,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("are required only after the first one was entered; the secret is encrypted, the owner gets an email, and the log an entry", async () => {
+  test("are required only after the user has entered a first code", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -84,7 +84,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("of the old app are accepted until the first code of the new app was entered", async () => {
+  test("of the old app are accepted until the user has entered a code of the new app", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);
@@ -97,7 +97,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
 });
 
 describe("signing in takes two steps", () => {
-  test("the password alone starts no session; a code starts one, only once, under a new token (S34)", async () => {
+  test("the password alone starts no session, and a code starts one only once (S34)", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const sessions = () => db().siteSession.count({ where: { userId: person.id } });
@@ -117,7 +117,7 @@ describe("signing in takes two steps", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  test("of several parallel uses of one code, only one signs in, whether they belong to one pending sign-in or to several", async () => {
+  test("one code signs in only once, even in parallel and at several pending sign-ins", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const [codes, code] = [await makeRecoveryCodes(person.actor, from), authenticator.code()];
@@ -142,7 +142,7 @@ describe("signing in takes two steps", () => {
     expect((await findSiteSession(done.token))?.methods).toEqual(["otp"]);
   });
 
-  test("S115 attempts are counted per account, the owner is notified, and other methods still work", async () => {
+  test("S115 too many wrong codes block only this method of the account, and the owner is notified", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const [recovery = ""] = await makeRecoveryCodes(person.actor, from);
@@ -157,7 +157,7 @@ describe("signing in takes two steps", () => {
     await finish(token, { kind: "recovery-code", code: recovery });
   });
 
-  test("S115 a sign-in of the owner gives nobody more attempts on the same day", async () => {
+  test("S115 a sign-in by the owner does not reset the day's count of attempts", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const key = throttleKey("second-step-code-day", person.id);
@@ -168,7 +168,7 @@ describe("signing in takes two steps", () => {
     await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S115 every invalid pending sign-in gets the same response, whether missing, invented, of another purpose or malformed", async () => {
+  test("S115 a missing, invented, malformed or misused pending sign-in gets the same response", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     const used = await firstStep(person);
@@ -183,11 +183,11 @@ describe("signing in takes two steps", () => {
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
   });
 
-  test("a password reset keeps the second step and ends a pending sign-in; disabling the account ends a pending sign-in too", async () => {
+  test("a pending sign-in ends when the password is reset or the account is disabled", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
-    // An intruder has seen this secret: it must not be shown to the owner as theirs.
+    // An intruder may have seen this secret, so the owner must not get it.
     await startTotpEnrolment(person.actor);
     await forgotPassword({ email: person.email }, fromElsewhere());
     await resetPassword(
@@ -206,7 +206,7 @@ describe("signing in takes two steps", () => {
 });
 
 describe("recovery codes", () => {
-  test("are ten, each usable once, as users type them; they are stored as hashes, new ones replace them, and the owner is notified of each use", async () => {
+  test("are ten, stored as hashes, and each works once as users type it", async () => {
     const person = await signedInPerson();
     await expect(makeRecoveryCodes(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
     await setUpAuthenticator(person.actor);
@@ -234,7 +234,7 @@ describe("recovery codes", () => {
 });
 
 describe("passkeys", () => {
-  test("are registered under a name, sign in alone or as the second step, and each use is recorded", async () => {
+  test("sign in alone or as the second step, and each use is recorded", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const [listed] = (await findSecondStep(person.id)).passkeys;
@@ -257,14 +257,14 @@ describe("passkeys", () => {
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
   });
 
-  test("S117 are registered with any format of attestation; the library does not see the statement, from which it would fetch addresses", async () => {
+  test("S117 are registered with any format of attestation, and the library does not see the statement", async () => {
     const { actor, id } = await signedInPerson();
     const formats = ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm", "unknown"];
     for (const attestation of formats) await setUpPasskey(actor, Object.assign(new SoftwarePasskey(), { attestation }));
     expect((await findSecondStep(id)).passkeys).toHaveLength(formats.length);
   });
 
-  test("S137 are refused with an ID that is too long or not the response's own, or with a key that is too long", async () => {
+  test("S137 are refused with a wrong or too long ID or with a too long key", async () => {
     const { actor } = await signedInPerson();
     const register = async (changes: Partial<SoftwarePasskey>, id?: string) => {
       const passkey = Object.assign(new SoftwarePasskey(), changes);
@@ -320,7 +320,7 @@ describe("passkeys", () => {
     }
   });
 
-  test("S144 wrong passkeys at the second step are recorded up to a limit, and wrong codes beyond that limit too", async () => {
+  test("S144 failures with passkeys at the second step are recorded up to a limit that codes do not have", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await setUpAuthenticator(person.actor);
@@ -339,7 +339,7 @@ describe("passkeys", () => {
     expect(await fail({ kind: "code", code: "nothing" })).toBe(ENTRIES_ABOUT + 1);
   });
 
-  test("a counter that does not increase indicates a clone and is refused; of parallel responses with one counter only one is accepted", async () => {
+  test("a counter that does not increase is refused, because it indicates a clone", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const answerNow = async () => {
@@ -382,7 +382,7 @@ describe("passkeys", () => {
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("S136 of another user cannot be renamed or removed; the user's own can, and after the removal do not sign in", async () => {
+  test("S136 can be renamed and removed only by their user", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
@@ -416,7 +416,7 @@ describe("passkeys", () => {
 });
 
 describe("S113 recent authentication", () => {
-  test("is required for every change, and to see the secret", async () => {
+  test("is required to make a change or to see the secret", async () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await startTotpEnrolment(person.actor);
@@ -438,7 +438,7 @@ describe("S113 recent authentication", () => {
     expect(new Set(await outcomes(changes))).toEqual(new Set(["reauthentication_required"]));
   });
 
-  test("takes the password and then the second step, in the session that asked", async () => {
+  test("takes the password and then the second step, both in the same session", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const elsewhere = await anotherSession(person.id);
@@ -454,7 +454,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(person.token)).toBeUndefined();
   });
 
-  test("takes only a passkey, if its device verifies the user", async () => {
+  test("takes a passkey alone if its device verifies the user", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const attempt = async () => {
@@ -469,7 +469,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(person.token)).toBeUndefined();
   });
 
-  test("takes only the second step, if the user has no password", async () => {
+  test("takes the second step alone if the user has no password", async () => {
     const person = await signedInPerson();
     await expect(reauthenticateWithoutPassword(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
     const authenticator = await setUpAuthenticator(person.actor);
@@ -482,7 +482,7 @@ describe("S113 recent authentication", () => {
 });
 
 describe("turning the second step off", () => {
-  test("requires a warning if an organization requires the second step; its administrators see the change in their log", async () => {
+  test("requires confirmation if an organization requires the second step", async () => {
     const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
     const organization = await organizationOf(admin, [[person, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { requiresSecondStep: true } });
@@ -508,7 +508,7 @@ describe("turning the second step off", () => {
     expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
   });
 
-  test("S144 and on is possible only a few times in an hour, and each time is recorded", async () => {
+  test("S144 and on again is possible only a few times in an hour", async () => {
     const person = await signedInPerson();
     const turns = () =>
       db().auditEvent.count({ where: { actorId: person.id, type: { in: ["second_step.on", "second_step.off"] } } });
@@ -521,7 +521,7 @@ describe("turning the second step off", () => {
     expect(await turns()).toBe(TOGGLES_PER_HOUR);
   });
 
-  test("by the operator's reset removes all second steps and ends no session", async () => {
+  test("by the operator's reset removes every method and ends no session", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     await setUpPasskey(person.actor);
@@ -545,7 +545,7 @@ describe("turning the second step off", () => {
   });
 });
 
-test("S56 challenges, which anybody may ask for, are limited for all networks of a /48 together", async () => {
+test("S56 challenges are limited for all networks of a /48 together", async () => {
   const network = (number: number) => ({ ip: `2001:db8:77:${number.toString(16)}::1`, userAgent: null });
   const ask = (count: number, first: number) =>
     outcomes(Array.from({ length: count }, (_, at) => askForPasskeyToSignIn(network(first + at))));

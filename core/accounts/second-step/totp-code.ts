@@ -11,7 +11,6 @@ const SECRET_BYTES = 20; // RFC 4226 §4: 160 bits
 
 export const TOTP_SEAL = "totp";
 
-/** The secret is in base32. */
 export function newTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }

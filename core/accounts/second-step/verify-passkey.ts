@@ -71,7 +71,6 @@ async function recordUse({ id, counter }: Passkey, { newCounter, credentialBacke
   if (count !== 1) throw passkeyRefused();
 }
 
-/** `boundTo` is the session or pending sign-in that requested the challenge. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
 /** The challenge has 256 random bits (WebAuthn Level 3 §13.4.3). */

@@ -12,7 +12,6 @@ export type SiteSession = {
   userId: string;
   /** The time of the last authentication (S113). */
   authenticatedAt: Date;
-  /** The methods of RFC 8176. */
   methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
@@ -62,7 +61,6 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   };
 }
 
-/** Extends the session, never past the absolute limit. */
 async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",

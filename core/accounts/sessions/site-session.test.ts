@@ -20,7 +20,7 @@ const DAY = 24 * 60 * 60;
 describe("S111 the session's token and cookie", () => {
   afterEach(() => void provideSettings({ ORIGIN: "http://localhost:3000" }));
 
-  test("the token has 256 random bits, and the database only its hash", async () => {
+  test("the token has 256 random bits, and the database stores only its hash", async () => {
     const { id } = await signedInPerson();
     const { token } = await startSiteSession(id, from);
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -37,7 +37,7 @@ describe("S111 the session's token and cookie", () => {
     });
   });
 
-  test("with http, on this machine, it is the same except for attributes that need https, and has the port in its name", () => {
+  test("with http on this machine, the cookie lacks what needs https and has the port in its name", () => {
     provideSettings({ ORIGIN: "http://localhost:4123" });
     expect(siteSessionCookie()).toMatchObject({
       name: "session-4123",
@@ -56,7 +56,7 @@ describe("S112 time limits", () => {
     expect(await findSiteSession(token)).toBeUndefined();
   });
 
-  test("use extends a session, never past 90 days after sign-in", async () => {
+  test("use extends a session, but never past 90 days after sign-in", async () => {
     const { token, actor } = await signedInPerson();
     const seen = async (createdDaysAgo: number) => {
       const data = { createdAt: ago(createdDaysAgo * DAY), lastSeenAt: ago(DAY), expiresAt: ago(-DAY) };
@@ -68,7 +68,7 @@ describe("S112 time limits", () => {
     expect(await seen(85)).toBeCloseTo(5, 2);
   });
 
-  test("lastSeenAt is written once a minute at most", async () => {
+  test("lastSeenAt is written at most once a minute", async () => {
     const { token, actor } = await signedInPerson();
     const seenAt = async () =>
       (await db().siteSession.findUniqueOrThrow({ where: { id: actor.sessionId } })).lastSeenAt.getTime();
@@ -88,7 +88,7 @@ describe("S112 time limits", () => {
     for (const ended of [token, second]) expect(await findSiteSession(ended)).toBeUndefined();
   });
 
-  test("a leftover session of a disabled user is not found either", async () => {
+  test("a session that a disabled user still has is not found", async () => {
     const { id, token } = await signedInPerson();
     await db().user.update({ where: { id }, data: { disabledAt: new Date() } });
     expect(await findSiteSession(token)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("S112 time limits", () => {
 });
 
 describe("S113 seeing and ending one's sessions", () => {
-  test("the list has the live ones with device and address, the last used first", async () => {
+  test("the list shows live sessions with device and IP address, beginning with the last used", async () => {
     const { id, actor } = await signedInPerson();
     const { actor: latest } = await anotherSession(id);
     const { actor: ended } = await anotherSession(id);
@@ -108,7 +108,7 @@ describe("S113 seeing and ending one's sessions", () => {
     expect(JSON.stringify(list)).not.toContain("oken");
   });
 
-  test("one of the user's own sessions ends at once; the ID of another user's, an unknown and an invalid ID get the same response", async () => {
+  test("a user can end one of their sessions, and every other ID gets the same response", async () => {
     const { id, token, actor } = await signedInPerson();
     const other = await signedInPerson();
     for (const foreign of [other.actor.sessionId, newId(), "\0", "x".repeat(10_000)]) {
@@ -145,7 +145,7 @@ describe("S113 recent authentication", () => {
     expect(isRecentlyAuthenticated({ authenticatedAt: ago(901) })).toBe(false);
   });
 
-  test("is required for a sensitive change, which succeeds after the password is entered, under a new token", async () => {
+  test("is required for a sensitive change, which succeeds after the user has entered the password", async () => {
     const { id, token, actor } = await signedInPerson();
     await db().siteSession.update({ where: { id: actor.sessionId }, data: { authenticatedAt: ago(3600) } });
     const change = (by: typeof actor) => changeEmail(by, { email: `new-${id}@example.test` }, fromElsewhere());
@@ -160,7 +160,7 @@ describe("S113 recent authentication", () => {
     await change({ ...actor, authenticatedAt: session?.authenticatedAt as Date });
   });
 
-  test("S115 cannot be forced with a stolen session: attempts with the password are limited", async () => {
+  test("S115 cannot be forced with a stolen session, because attempts with the password are limited", async () => {
     const { actor, token } = await signedInPerson();
     for (let i = 0; i < 10; i++) {
       await expect(reauthenticate(actor, "some other words", fromElsewhere())).rejects.toMatchObject({

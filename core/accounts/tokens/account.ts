@@ -15,7 +15,6 @@ export type TokenOrganization = {
   fullName: string;
   plan: string | null;
   role: OrganizationRole;
-  /** Until these requirements are met, the member cannot access the organization's resources. */
   restrictions: SecurityRestriction[];
 };
 

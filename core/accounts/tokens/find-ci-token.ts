@@ -6,7 +6,7 @@ import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** Who trusted the publisher. If the operator's command did, the repository's owner, or the user as whom the job reads. */
+  /** Who trusted the publisher. For the operator's command, this is the repository's owner or the user as whom the job reads. */
   trustedById: string;
   preset: string;
   description: string;
@@ -35,7 +35,6 @@ export async function findCiToken(token: string): Promise<CiToken | undefined> {
   return rows[0];
 }
 
-/** Like `findCiToken`, for a right that was derived from the token. */
 export async function findCiTokenById(id: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token-by-id", text: find("id"), values: [id] });
   return rows[0];

@@ -10,11 +10,9 @@ type PersonalAccessToken = {
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** A personal token acts in all organizations of its user. */
   account: TokenAccount & { organizations: TokenOrganization[] };
 };
 
-// The time of the last use is written at most once a minute for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
 const FIND = `

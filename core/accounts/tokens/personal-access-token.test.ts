@@ -15,7 +15,7 @@ const create = ({ actor, id }: TestPerson, changes: Partial<typeof input> | { ex
 describe("personal access tokens", () => {
   afterEach(() => void provideSettings({ TOKEN_PREFIX: "kh_" }));
 
-  test("S55 have the prefix and 256 bits, are stored as a hash, and are found with their user", async () => {
+  test("S55 have the prefix and 256 bits, and are stored as a hash", async () => {
     provideSettings({ TOKEN_PREFIX: "hf_" });
     const person = await signedInPerson();
     const organization = await organizationOf(person);
@@ -57,7 +57,7 @@ describe("personal access tokens", () => {
     expect((await auditTrail({ subjectId: person.id })).slice(-1)).toEqual(["personal_access_token.revoke"]);
   });
 
-  test("S136 of another user cannot be revoked: the response is the same as for an unknown or malformed token", async () => {
+  test("S136 of another user get the response for an unknown token when somebody tries to revoke them", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     const { id, token } = await create(person);
@@ -97,12 +97,12 @@ describe("personal access tokens", () => {
     ["expiresInDays", { expiresInDays: 367 }],
     ["expiresInDays", { expiresInDays: 1.5 }],
     ["expiresInDays", { expiresInDays: Number.NaN }],
-  ])("are refused if the %s is invalid, and the error names the field", async (field, bad) => {
+  ])("are refused with an error that names the field if the %s is invalid", async (field, bad) => {
     const person = await signedInPerson();
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("are refused to unknown and disabled users, and beyond a hundred, even for simultaneous requests", async () => {
+  test("are refused to unknown and disabled users, and beyond a hundred per user", async () => {
     const person = await signedInPerson();
     await expect(createPersonalAccessToken(operatorCommand, newId(), input, from)).rejects.toMatchObject({ code: "not_found" });
     const row = (n: number) => ({ id: newId(), userId: person.id, name: `${n}`, tokenHash: newId(), last4: "abcd", scopes: [] });

@@ -8,7 +8,7 @@ import { findUser, findUserByUsername } from "./find-user.ts";
 const input = (username = freshName("ada")) => ({ username, email: `${username}@example.test`, password: PASSWORD });
 
 describe("createUser", () => {
-  test("treats the address as verified, because the operator vouches for it, and stores only the password's hash", async () => {
+  test("treats the address as verified and stores only the password's hash", async () => {
     const { id } = await createUser(operatorCommand, { ...input(), fullName: "Ada  Lovelace\u202e" }, from);
     const row = await db().user.findUniqueOrThrow({ where: { id } });
     expect(row).toMatchObject({ fullName: "Ada Lovelace", isOperator: false });
@@ -18,13 +18,13 @@ describe("createUser", () => {
     expect(await auditTrail({ subjectId: id })).toEqual(["user.create"]);
   });
 
-  test("uses the username if there is no full name, and keeps its spelling", async () => {
+  test("uses the username, as it is spelled, if there is no full name", async () => {
     const username = `${freshName("Ada")}.Byron`;
     const { id } = await createUser(operatorCommand, input(username), from);
     expect(await findUserByUsername(username.toLowerCase())).toMatchObject({ id, username, fullName: username });
   });
 
-  test("S139 of parallel claims of one username one wins, and an organization's name is taken", async () => {
+  test("S139 refuses an organization's name, and all parallel claims of a username except one", async () => {
     const name = freshName("quay");
     const claims = Array.from({ length: 5 }, (_, i) =>
       createUser(operatorCommand, { ...input(i % 2 ? name : name.toUpperCase()), email: `${freshName("x")}@example.test` }, from),
@@ -38,7 +38,7 @@ describe("createUser", () => {
     });
   });
 
-  test("of parallel claims of one address one wins, and the others leave no handle behind", async () => {
+  test("accepts one of parallel claims of an address, and the refused claims leave no handle", async () => {
     const email = `${freshName("ada")}@example.test`;
     const names = Array.from({ length: 5 }, () => freshName("ada"));
     const claims = names.map((username, i) =>

@@ -74,7 +74,6 @@ export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** If empty, the username is used. */
   fullName?: string;
 };
 

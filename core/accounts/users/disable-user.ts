@@ -64,7 +64,6 @@ export async function setOperator(actor: Actor, userId: string, isOperator: bool
   });
 }
 
-/** Ends sessions, but not tokens. Disabling the user ends both. */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
@@ -106,8 +105,8 @@ async function removePublishersOf(tx: Db, userId: string, by: { actor: Actor; fr
 }
 
 /**
- * If two operators disable each other at once, only one may succeed. For another user, no operator is locked, because an account may
- * end slowly (S137).
+ * If two operators disable each other at once, only one may succeed. If the user is not an operator, no operator is locked,
+ * because ending an account may take long (S137).
  */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
   const ordinary = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND NOT is_operator FOR NO KEY UPDATE`;

@@ -69,8 +69,8 @@ const octoKite = { preset: "github", values: { repository: "octo/kite" } };
 describe.each([
   ["disableUser", disableUser],
   ["deleteUser", deleteUser],
-])("S99 S112 %s ends the trusted publishers", (_, end) => {
-  test("that the user added anywhere, and those of the user's own repositories, together with the jobs' tokens", async () => {
+])("S99 S112 %s deletes the trusted publishers", (_, end) => {
+  test("that the user added or that belong to the user's repositories, with the jobs' tokens", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const organization = await organizationOf(admin, [[writer, "write"]]);
     const [shared, own] = [await someRepo(admin, { owner: organization.name }), await someRepo(writer)];
@@ -92,7 +92,7 @@ describe.each([
     expect(entries).toMatchObject([{ subjectId: null, data: { username: writer.username, count: 1, repos: [shared.fullName] } }]);
   });
 
-  test("including one that is added at the same moment", async () => {
+  test("that the user adds at the same moment", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson("eve")];
     const repo = await someRepo(admin, { owner: (await organizationOf(admin, [[writer, "write"]])).name });
     const queue = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${writer.id}' FOR UPDATE`, [
@@ -105,7 +105,7 @@ describe.each([
 });
 
 describe("S112 disableUser", () => {
-  test("ends sessions, personal tokens, grants to apps and invitations, and enabling restores none of them", async () => {
+  test("permanently ends sessions, personal tokens, grants to apps and invitations", async () => {
     const person = await signedInPerson();
     const pat = await personalToken(person);
     const { consentId, grantId } = await grantTo("client-1", person.id);
@@ -131,7 +131,7 @@ describe("S112 disableUser", () => {
     ]);
   });
 
-  test("is only for operators; others are told that there is no such user", async () => {
+  test("is only for operators, and other users get not_found", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     for (const target of [person.id, newId(), "\0"]) {
@@ -146,7 +146,7 @@ describe("S112 disableUser", () => {
 });
 
 describe("the last operator", () => {
-  test("cannot be disabled, deleted or demoted, not even when two operators disable and demote each other at the same moment", async () => {
+  test("cannot be disabled, deleted or demoted, even if two operators end each other's role at once", async () => {
     await db().user.updateMany({ data: { isOperator: false } });
     const [one, two] = [await signedInPerson("op", { isOperator: true }), await signedInPerson("op", { isOperator: true })];
     const ends = await outcomes([disableUser(one.actor, two.id, from), setOperator(two.actor, one.id, false, from)]);
@@ -176,7 +176,7 @@ describe("the last operator", () => {
     }
   });
 
-  test("S116 can be replaced: giving and removing the role is in the audit log, and needs recent authentication", async () => {
+  test("S116 can be replaced after recent authentication, and the audit log records both changes of roles", async () => {
     const operator = await signedInPerson("op", { isOperator: true });
     const person = await signedInPerson();
     await expect(setOperator(staleActor(operator.actor), person.id, true, from)).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe("the last operator", () => {
   });
 });
 
-test("S112 an invitation that a former operator sent or sent again is revoked", async () => {
+test("S112 an invitation that a former operator sent or resent is revoked", async () => {
   const [operator, admin] = [await signedInPerson("op", { isOperator: true }), await signedInPerson()];
   const { id: orgId } = await organizationOf(admin);
   const [sent, again] = [`${freshName("guest")}@example.test`, `${freshName("guest")}@example.test`];
@@ -261,7 +261,7 @@ describe("S135 an operator who loses the role while a change runs", () => {
 });
 
 describe("S112 deleteUser", () => {
-  test("deletes sessions, tokens, grants, memberships and owned apps; the log and the name stay", async () => {
+  test("deletes sessions, tokens, grants, memberships and owned apps, but keeps the log and the name", async () => {
     const person = await signedInPerson();
     const pat = await personalToken(person);
     const { consentId } = await grantTo("client-2", person.id);
@@ -304,7 +304,7 @@ describe("S112 deleteUser", () => {
     });
   });
 
-  test("of two last administrators who delete themselves at once, one stays", async () => {
+  test("keeps one of two last administrators who delete their accounts at the same time", async () => {
     const [one, two] = [await signedInPerson(), await signedInPerson()];
     const organization = await organizationOf(one, [[two, "admin"]]);
     const ends = await outcomes([deleteUser(one.actor, one.id, from), deleteUser(two.actor, two.id, from)]);

@@ -68,7 +68,7 @@ describe("forgotPassword and resetPassword", () => {
     expect(await db().siteSession.count({ where: { userId: id, endedAt: null } })).toBe(0);
   });
 
-  test("of parallel uses of one link exactly one sets the password", async () => {
+  test("only one of parallel uses of a link sets the password", async () => {
     const { email, username } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
@@ -92,7 +92,7 @@ describe("forgotPassword and resetPassword", () => {
     await resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere());
   });
 
-  test("an expired link, a replaced one, one of another kind and an invalid one get the same response", async () => {
+  test("expired, replaced and invalid links, and links of another kind, get the same response", async () => {
     const { email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const replaced = await linkedToken(email, "reset-password");
@@ -132,7 +132,7 @@ describe("forgotPassword and resetPassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S112 a disabled user gets no link, and one sent before no longer works", async () => {
+  test("S112 a disabled user gets no link, and an earlier link no longer works", async () => {
     const { id, email } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
@@ -230,7 +230,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("S115 an address with an account gets the same response, and only the account's owner is told", async () => {
+  test("S115 an address with an account gets the same response, and only the account's owner is notified", async () => {
     const { actor } = await signedInPerson();
     const other = await signedInPerson();
     await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });
@@ -285,7 +285,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("of two accounts that confirm one address at once, one gets it", async () => {
+  test("only one of two accounts that confirm an address at the same time gets the address", async () => {
     const people = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     const links: { actor: Person; token: string }[] = [];

@@ -28,7 +28,7 @@ import { signIn } from "./sign-in.ts";
 const WRONG = { code: "unauthorized", message: "Incorrect username or password.", field: "password" };
 
 describe("signIn", () => {
-  test("works by username and by email address, in any spelling and with an international domain", async () => {
+  test("accepts the username and the email address, in any spelling and with an international domain", async () => {
     const { username, email, id } = await signedInPerson();
     for (const login of [username, ` ${username.toUpperCase()} `, email, email.toUpperCase()]) {
       expect((await signIn({ login, password: PASSWORD }, fromElsewhere())).userId).toBe(id);
@@ -38,7 +38,7 @@ describe("signIn", () => {
     await expect(signIn({ login: `${name}@BÜCHER.example`, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S34 continues the user's session under a new token; the old token is invalid", async () => {
+  test("S34 continues the user's session under a new token and invalidates the old token", async () => {
     const { username, token: replaces, id } = await signedInPerson();
     const before = await findSiteSession(replaces);
     const { token } = await signIn({ login: username, password: PASSWORD, replaces }, fromElsewhere());
@@ -48,7 +48,7 @@ describe("signIn", () => {
     expect(await listSiteSessions(id)).toHaveLength(1);
   });
 
-  test("S34 ends the browser's session if it was another user's, and continues no session that has ended", async () => {
+  test("S34 ends the browser's session if it belongs to another user", async () => {
     const other = await signedInPerson();
     const person = await signedInPerson();
     const { token } = await signIn({ login: person.username, password: PASSWORD, replaces: other.token }, fromElsewhere());
@@ -100,7 +100,7 @@ describe("signIn", () => {
     expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
-  test("S115 after ten failures of one account from one network, the next attempt is refused, known account or not, right password or not", async () => {
+  test("S115 after ten failures of one account from one network, every further attempt is refused", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
       const network = `2001:db8:${newId().slice(0, 4)}:${newId().slice(-4)}`;
@@ -115,7 +115,7 @@ describe("signIn", () => {
     }
   });
 
-  test("S115 a stranger's wrong passwords lock nobody out elsewhere", async () => {
+  test("S115 a stranger's wrong passwords do not lock the owner out at another IP address", async () => {
     const { username, id } = await signedInPerson();
     const stranger = fromElsewhere();
     for (let i = 0; i < 12; i++) await signIn({ login: username, password: "a guess" }, stranger).catch(() => undefined);
@@ -133,7 +133,7 @@ describe("signIn", () => {
     }
   });
 
-  describe("S115 a browser that the account's owner has signed in with", () => {
+  describe("S115 a browser in which the account's owner has signed in", () => {
     async function underAttack() {
       const person = await signedInPerson();
       const { ip } = fromElsewhere();
@@ -170,7 +170,7 @@ describe("signIn", () => {
       await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
     });
 
-    test("S144 fills the log with only a limited number of its wrong passwords", async () => {
+    test("S144 adds only a limited number of wrong passwords to the log", async () => {
       const { id, trial } = await underAttack();
       const recorded = () => db().auditEvent.count({ where: { type: "user.sign_in_failed", subjectId: id } });
       const entry = { type: "user.sign_in_failed", subjectId: id };
@@ -185,7 +185,7 @@ describe("signIn", () => {
       expect(await recorded()).toBe(ENTRIES_ABOUT);
     });
 
-    test("is recognized for each of its last five users, and for nobody else", async () => {
+    test("is recognized only for its last five users", async () => {
       const { id, trial } = await underAttack();
       const others = await Promise.all(Array.from({ length: 5 }, () => signedInPerson()));
       let cookie = await rememberDevice(id, undefined);
@@ -195,7 +195,7 @@ describe("signIn", () => {
       await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
     });
 
-    test("is not recognized by an invented cookie, another user's, or one from before a change of the password", async () => {
+    test("is not recognized by a cookie that is forged, another user's, or older than the password", async () => {
       const { id, trial } = await underAttack();
       const stranger = await signedInPerson();
       const cookie = await rememberDevice(id, undefined);
@@ -253,7 +253,7 @@ describe("signIn", () => {
     await expect(signIn({ login: username, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
   });
 
-  test("S112 a password that is changed while it is being verified no longer signs anybody in", async () => {
+  test("S112 a password that is changed during its verification no longer signs in", async () => {
     const { id, username } = await signedInPerson();
     let started: Promise<unknown> | undefined;
     await db().$transaction(async (tx) => {
@@ -277,7 +277,7 @@ describe("signIn", () => {
     expect((await db().user.findUniqueOrThrow({ where: { id } })).passwordHash).toBe(passwordHash);
   });
 
-  test("S116 a sign-in is in the audit log with its origin, without the password", async () => {
+  test("S116 a sign-in is in the audit log with its origin and without the password", async () => {
     const { id, username } = await signedInPerson();
     const at = fromElsewhere();
     await signIn({ login: username, password: PASSWORD }, at);
@@ -295,7 +295,7 @@ describe("signIn", () => {
     ["password", { login: "ada", password: "x".repeat(1_000_000) }],
     ["password", { login: "ada", password: "" }],
     ["login", { login: "  ", password: PASSWORD }],
-  ])("S51 a %s that is not text, empty or huge is refused, and the error names the field", async (field, input) => {
+  ])("S51 a %s that is empty, huge or not text is refused with an error that names the field", async (field, input) => {
     await expect(signIn(input, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
   });
 });

@@ -14,7 +14,6 @@ import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessio
 type SignInInput = {
   login: string;
   password: string;
-  /** The value of the browser's cookie (known-device.ts). */
   knownBy?: string | undefined;
   /** The token of the session that the new one replaces (S34). */
   replaces?: string;

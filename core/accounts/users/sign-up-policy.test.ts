@@ -36,7 +36,7 @@ test("sign-up is open until an operator who has just signed in closes it", async
   await expect(signUp(someone(), fromElsewhere())).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test("while sign-up is closed, an invited address can sign up from its invitation, and no other address can", async () => {
+test("while sign-up is closed, only an invited address can sign up, from its invitation", async () => {
   const admin = await signedInPerson();
   const organization = await organizationOf(admin);
   const guest = someone();

@@ -21,7 +21,7 @@ function someone(stem = "grace") {
 }
 
 describe("signUp", () => {
-  test("the link creates the account, once, and the password chosen before signs in", async () => {
+  test("the link creates the account once, with the password that was chosen at sign-up", async () => {
     const input = { ...someone(), fullName: "Grace Hopper", returnTo: "/interaction/abc?x=1" };
     await signUp(input, fromElsewhere());
     expect(await db().handle.findUnique({ where: { handle: input.username } })).toBeNull();
@@ -37,7 +37,7 @@ describe("signUp", () => {
     expect(await auditTrail({ subjectId: verified.userId })).toEqual(["user.create", "user.sign_in", "user.sign_in"]);
   });
 
-  test("S115 an address with an account gets the same response and leaves the same traces, and its owner is notified", async () => {
+  test("S115 an address with an account gets the same response, and its owner is notified", async () => {
     const owner = await signedInPerson();
     const free = someone();
     const taken = { ...someone(), email: owner.email.toUpperCase() };
@@ -79,7 +79,7 @@ describe("signUp", () => {
     expect(await db().user.findUnique({ where: { emailCanonical: victim.email } })).toBeNull();
   });
 
-  test("two people who request one username both get a link; the one who opens theirs second chooses another username there", async () => {
+  test("two people who request one username both get a link, and the second chooses another username", async () => {
     const first = someone();
     const second = { ...someone(), username: first.username.toUpperCase() };
     await signUp(first, fromElsewhere());
@@ -96,7 +96,7 @@ describe("signUp", () => {
     expect(await db().user.findUnique({ where: { id: userId } })).toMatchObject({ username });
   });
 
-  test("of parallel uses of one link, exactly one makes an account", async () => {
+  test("only one of parallel uses of a link creates an account", async () => {
     const input = someone();
     await signUp(input, fromElsewhere());
     const token = await linkedToken(input.email, "verify-email");
@@ -105,7 +105,7 @@ describe("signUp", () => {
     expect(await db().user.count({ where: { emailCanonical: input.email } })).toBe(1);
   });
 
-  test("S142 a later sign-up with the same address, perhaps by somebody else, leaves the earlier link working until one is used", async () => {
+  test("S142 a later sign-up with the same address does not invalidate the earlier link", async () => {
     const input = someone();
     await signUp(input, fromElsewhere());
     const own = await linkedToken(input.email, "verify-email");
@@ -125,7 +125,7 @@ describe("signUp", () => {
     });
   });
 
-  test("a link to another site is not used as the page to continue to", async () => {
+  test("the page to continue to is never on another site", async () => {
     const input = { ...someone(), returnTo: "//evil.example" };
     await signUp(input, fromElsewhere());
     expect(
@@ -146,13 +146,13 @@ describe("signUp", () => {
     ["password", { password: "long enough \0" }],
     ["fullName", { fullName: "Ada \u{fffd}" }],
     ["fullName", { fullName: "Ada \ud800" }],
-  ])("S51 bytes that are not text in %s are refused, and the error names the field", async (field, bad) => {
+  ])("S51 a %s that is not text is refused with an error that names the field", async (field, bad) => {
     await expect(signUp({ ...someone(), ...bad }, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
   });
 });
 
 describe("resendSignUpMail", () => {
-  test("sends a fresh link that replaces the old", async () => {
+  test("sends a new link that replaces the old link", async () => {
     const input = someone();
     await signUp(input, fromElsewhere());
     const old = await linkedToken(input.email, "verify-email");

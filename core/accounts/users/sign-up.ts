@@ -44,7 +44,6 @@ export async function signUp(input: NewUserInput & { returnTo?: string }, from: 
   return { email: email.address };
 }
 
-/** @returns whether the address has an account */
 async function notifyOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
   const owner = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { username: true, email: true } });
   if (!owner) return false;

@@ -21,7 +21,7 @@ describe("updateProfile", () => {
     expect((await auditTrail({ subjectId: id })).slice(1)).toEqual(["user.update_profile", "user.update_profile"]);
   });
 
-  test("replaces the previous avatar, of which nothing remains", async () => {
+  test("replaces and deletes the previous avatar", async () => {
     const { id, actor, username } = await signedInPerson();
     expect((await findAvatar(username)).contentType).toContain("svg");
     await updateProfile(actor, id, { avatar: await picture() }, from);
@@ -54,7 +54,7 @@ describe("updateProfile", () => {
     expect(await findUser(id)).toEqual(before);
   });
 
-  test("S136 refuses another user's profile with the same response as an unknown one", async () => {
+  test("S136 refuses another user's profile with the same response as an unknown profile", async () => {
     const { id } = await signedInPerson();
     const other = await signedInPerson();
     for (const target of [id, "0".repeat(24), "\0"]) {

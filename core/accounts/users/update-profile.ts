@@ -20,7 +20,7 @@ export async function updateProfile(actor: Actor, userId: string, changes: Profi
     avatar: () => changes.avatar && encodeImage(changes.avatar, "avatar"),
   });
   await db().$transaction(async (tx) => {
-    // Two concurrent avatars must not leave one behind without an owner.
+    // Two concurrent changes must not leave an avatar without an owner.
     const [before] = await tx.$queryRaw<{ avatarId: string | null; fullName: string; website: string | null }[]>`
       SELECT avatar_id AS "avatarId", full_name AS "fullName", website FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     if (!before) throw new ServiceError("not_found", "User not found");

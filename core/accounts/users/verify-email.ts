@@ -39,7 +39,7 @@ const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
  * The owner of the mailbox may open a link that somebody else requested (S142). So the link alone is not enough: a sign-up also
- * requires its password, and a change of address a session of the account.
+ * requires its password. A change of address also requires a session of the account.
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");
@@ -98,7 +98,6 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
       data: { email: address, emailCanonical: canonical, emailVerifiedAt: new Date() },
     });
   } catch (error) {
-    // Another account confirmed the address at the same time.
     if (isUniqueViolation(error)) throw addressTaken();
     throw error;
   }

@@ -59,12 +59,12 @@ describe("S116 the chain", () => {
     expect(found.head).toEqual({ seq: 5n, hash });
   });
 
-  test("has one spelling for each value (RFC 8785)", () => {
+  test("spells each value in one way (RFC 8785)", () => {
     const value = { b: [1e21, 0.5, -0, "\u20ac\n\u0001"], a: { "\u{1f600}": null, "\ufb33": true, Z: {} }, "": undefined };
     expect(canonicalJson(value)).toBe('{"a":{"Z":{},"\u{1f600}":null,"\ufb33":true},"b":[1e+21,0.5,0,"\u20ac\\n\\u0001"]}');
   });
 
-  test("skips no entry that commits late, and delays no writer, even if several processes seal at once", async () => {
+  test("includes entries that commit late, even if several processes seal at once", async () => {
     const [slow, quick] = [newId(), newId()];
     const began = Promise.withResolvers<void>();
     const commit = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ describe("S116 the chain", () => {
     expect(await verifyAuditChain()).toMatchObject({ flaw: undefined, verified: 9n, unsealed: 0 });
   });
 
-  test("continues across batches, and an entry that is queued again delays nothing", async () => {
+  test("continues across batches, even if an entry is queued again", async () => {
     await pool().query(
       "insert into audit_event (id, type, data) select lpad(to_hex(n), 24, '0'), 'user.sign_in', '{}' from generate_series(1, 2500) n",
     );
@@ -99,7 +99,7 @@ describe("S116 the chain", () => {
   });
 });
 
-describe("S116 an intruder is detected who", () => {
+describe("S116 the chain detects an intruder who", () => {
   test.each([
     ["alters an entry", "update audit_event set data = '{}' where id = :3", { kind: "entry_altered", seq: 3n }],
     [
@@ -168,7 +168,7 @@ describe("S116 an intruder is detected who", () => {
 });
 
 describe("S116 retention", () => {
-  test("removes old entries and keeps their seals, and other missing entries are still detected", async () => {
+  test("removes old entries but keeps their seals, so that other missing entries are detected", async () => {
     const { rows } = await pool().query<{ id: string }>(
       `insert into audit_event (id, type, created_at) select lpad(to_hex(n), 24, '0'), 'user.sign_in', now() - make_interval(days => 500 - n * 50)
          from generate_series(1, 6) n returning id`,

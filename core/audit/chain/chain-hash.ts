@@ -24,7 +24,6 @@ export type AuditSeal = {
 
 export const FIRST_PREVIOUS_HASH = Buffer.alloc(32);
 
-/** The columns of `audit_event`, as `e`. */
 export const ENTRY_COLUMNS = `e.id, e.type, e.actor_id AS "actorId", e.org_id AS "orgId", e.client_id AS "clientId",
   e.subject_id AS "subjectId", e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt"`;
 

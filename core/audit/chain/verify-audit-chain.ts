@@ -15,7 +15,6 @@ export type AuditVerification = {
   verified: bigint;
   /** The number of entries that retention deleted, according to the log itself. */
   expired: number;
-  /** The number of new entries, which get a seal within seconds. */
   unsealed: number;
   /** If the operator stores this head elsewhere, it proves later that no earlier entry has changed. */
   head: AuditHead | undefined;
@@ -93,7 +92,6 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** @returns null if retention never deleted contents */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event

@@ -92,7 +92,6 @@ function nextMonth(month: string): string {
 
 type Settlement = { model: string; used: TokenCount | undefined };
 
-/** One statement settles either everything or nothing. */
 export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
   const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };
   const total = prompt + completion;

@@ -15,7 +15,7 @@ test("a provider's usage is read in the format of either API, and only if it is 
   expect(tokenCountOf({ prompt_tokens: Number.NaN, completion_tokens: 2 })).toMatchObject({ prompt: 0, completion: 2 });
 });
 
-test("a prompt is estimated by all text in the request and the number of its files; deep nesting is safe", () => {
+test("a prompt is estimated by the request's text and its number of files", () => {
   const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
   const sound = { type: "input_audio", input_audio: { data: "A".repeat(1_000_000), format: "wav" } };
   const messages = [{ content: [{ text: "x".repeat(4_000) }, picture, sound] }];
@@ -29,7 +29,7 @@ test("a prompt is estimated by all text in the request and the number of its fil
   expect(estimatePrompt(deep)).toBe(1);
 });
 
-test("for the response, the maximum that the request states is reserved, up to a limit, or else a typical length", () => {
+test("for the response, the request's maximum is reserved up to a limit, or a typical length without a maximum", () => {
   const reserved = (body: Record<string, unknown>) => estimateCompletion(body).reserved;
   expect(reserved({})).toBe(1_000);
   expect(reserved({ max_tokens: 50 })).toBe(50);

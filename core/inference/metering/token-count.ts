@@ -9,7 +9,6 @@ const TOKENS_MAX = 1_000_000_000;
 const FILE_TOKENS = 1_000;
 const COMPLETION_USUAL = 1_000;
 export const COMPLETION_MAX = 100_000;
-/** Most models generate an answer more slowly. */
 const TOKENS_PER_SECOND = 100;
 
 export function tokenCountOf(usage: unknown): TokenCount | undefined {

@@ -74,7 +74,6 @@ export async function setProviderDisabled(
   );
 }
 
-/** Recorded use stays. */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }

@@ -27,7 +27,6 @@ export function parseBaseUrl(value: unknown): string {
   return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
-/** Null if the provider needs no key. */
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;

@@ -10,7 +10,6 @@ type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 
@@ -134,14 +133,13 @@ export class AnswerCounter {
     return Math.floor((performance.now() - this.#heardAt) / 1_000);
   }
 
-  /** Whole seconds, rounded up. */
   seconds(): number {
     return Math.ceil((performance.now() - this.#begin) / 1_000);
   }
 
   /**
-   * Nobody waits for the rest of the answer. While the provider sent no text, it may have generated some that it hides, or that was
-   * not yet read. Only the time limits that, because a provider may ignore the maximum that the client asked for.
+   * Nobody waits for the rest of the answer. While the provider sent no text, it may have generated text that did not arrive. Only the
+   * time limits this text, because a provider may ignore the client's maximum.
    */
   abandon(): void {
     const seconds = this.#silentSeconds + this.#secondsOfSilence();

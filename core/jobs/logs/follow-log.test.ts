@@ -46,7 +46,7 @@ async function whole(id: string, after = 0, pauseMs = 0) {
 }
 
 describe("the whole log of a run", () => {
-  it("is stored when its writer is closed, including output being stored at that moment", async () => {
+  it("is stored when its writer is closed, even if output is being stored at that moment", async () => {
     const id = await someRun();
     const writer = await LogWriter.open(id, CLAIM, { party: "ada", secrets: [] });
     const slow = await pool().connect();
@@ -90,7 +90,7 @@ describe("the whole log of a run", () => {
 const readsSince = (startedAt: number) => 30 + (10 * (performance.now() - startedAt)) / 1_000;
 
 describe("followers of a run", () => {
-  it("together query the database as often as one follower, a few times a second, and all get everything", async () => {
+  it("all get everything, and together query the database as often as one follower", async () => {
     const id = await someRun();
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
     const startedAt = performance.now();

@@ -27,13 +27,13 @@ function busy(): number {
   return performance.now() - begin;
 }
 
-it("S132 the tasks of one party wait for each other, and not for other parties' tasks", async () => {
+it("S132 a task waits only for tasks of its own party", async () => {
   const [many = 0, one = 0] = await print([8, 1]);
   expect(many).toBeLessThan(3 * one);
   expect(one).toBeLessThan(3 * many);
 });
 
-it("S132 however many parties print, the event loop has time for other things", async () => {
+it("S132 the event loop has time for other work, even if many parties print", async () => {
   const before = performance.eventLoopUtilization();
   await print(Array.from({ length: 30 }, () => 2));
   expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.8);

@@ -6,7 +6,8 @@ export const MASK = "***";
 export class SecretMask {
   readonly #secrets: SecretWindows;
   #kept = "";
-  #hidden = 0;
+  /** The number of characters at the start of `#kept` whose mask was already shown. */
+  #maskedUntil = 0;
   #isAfterMask = false;
 
   constructor(secrets: SecretWindows) {
@@ -25,24 +26,24 @@ export class SecretMask {
 
   #show(text: string, end: number): string {
     let shown = "";
-    let hidden = this.#hidden;
+    let maskedUntil = this.#maskedUntil;
     for (let at = 0; at < end; at++) {
       const length = this.#secrets.lengthAt(text, at);
       if (length === 0) continue;
-      if (at > hidden) {
-        shown += text.slice(hidden, at) + MASK;
-      } else if (hidden === 0 && !this.#isAfterMask) {
+      if (at > maskedUntil) {
+        shown += text.slice(maskedUntil, at) + MASK;
+      } else if (maskedUntil === 0 && !this.#isAfterMask) {
         shown += MASK;
       }
       this.#isAfterMask = true;
-      hidden = Math.max(hidden, at + length);
+      maskedUntil = Math.max(maskedUntil, at + length);
     }
-    if (hidden < end) {
-      shown += text.slice(hidden, end);
+    if (maskedUntil < end) {
+      shown += text.slice(maskedUntil, end);
       this.#isAfterMask = false;
-      hidden = end;
+      maskedUntil = end;
     }
-    this.#hidden = hidden - end;
+    this.#maskedUntil = maskedUntil - end;
     this.#kept = text.slice(end);
     return shown;
   }

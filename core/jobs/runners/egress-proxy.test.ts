@@ -50,7 +50,7 @@ const siteAddress = () => addressOf((site.address() as AddressInfo).port);
 const dial = () => connect(join(folder, "out.sock")).on("error", () => undefined);
 const ask = () => request({ socketPath: join(folder, "out.sock"), path: `${siteAddress()}/`, agent: false });
 
-it("S132 a response that cannot be passed on ends the request, not the worker", async () => {
+it("S132 a response that cannot be passed on ends only its request", async () => {
   const outcome = () =>
     new Promise((resolve) => {
       ask()
@@ -93,7 +93,7 @@ it.each([
   await new Promise((closed) => socket.once("close", closed));
 });
 
-it.each(["CONNECT", "GET"])("S132 what a job gets by %s passes in turns, so that it leaves time for others", async (method) => {
+it.each(["CONNECT", "GET"])("S132 data that a job gets by %s passes in turns, which leave time for others", async (method) => {
   const body = "x".repeat(2_000_000);
   answer = method === "GET" ? `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}` : body;
   const slow = await openEgressProxy({ onNote: () => undefined }, join(folder, "slow.sock"), 2_000);
@@ -120,7 +120,7 @@ it("S132 no outgoing connection stays open for a command that has ended", async 
   await vi.waitFor(() => expect(asked.map(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([true]));
 });
 
-it("S132 a header that Node would not send again does not end the worker", async () => {
+it("S132 a header that Node refuses to send does not end the worker", async () => {
   answer = "HTTP/1.1 204 Well\r\n\r\n";
   const sent = ["Trailer: X", "Transfer-Encoding: chunked\r\nTrailer: X", "Connection: close, X-Hop\r\nX-Hop: 1", "TE: trailers"];
   for (const header of sent) {
@@ -136,7 +136,7 @@ it("S132 a header that Node would not send again does not end the worker", async
   expect(heard.join("")).not.toMatch(/^(trailer|te|x-hop|x-keyhook)/im);
 });
 
-it("S132 S137 requests that are pipelined through one connection open at most one outside, and the job's next connections are closed for a while", async () => {
+it("S132 S137 pipelined requests of one connection open at most one outbound connection", async () => {
   answer = "";
   const send = async (requests: number) => {
     const socket = connect(join(folder, "out.sock"));
@@ -183,7 +183,7 @@ async function startDeafPort() {
 }
 
 it.runIf(process.platform === "linux")(
-  "S132 no connection continues to be opened outside for a command that has ended",
+  "S132 opening an outbound connection stops when its command has ended",
   async () => {
     const { host, port, opening } = await startDeafPort();
     const openEight = async () => {
@@ -218,7 +218,7 @@ it.runIf(process.platform === "linux")(
   60_000,
 );
 
-it.runIf(process.platform === "linux")("S132 connections that are being opened outside have a limit of their own", async () => {
+it.runIf(process.platform === "linux")("S132 outbound connections that are being opened have a limit of their own", async () => {
   const { port, opening } = await startDeafPort();
   for (const socket of Array.from({ length: 64 }, dial)) socket.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: a\r\n\r\n`);
   await expect.poll(opening).toBe(64);
@@ -232,7 +232,7 @@ it.runIf(process.platform === "linux")("S132 connections that are being opened o
   expect(await outcomeOf(`GET ${addressOf(port)}/`)).toMatch(/^HTTP\/1\.1 503 /);
 });
 
-it("S132 a job that opens one connection after another waits between them, and its refused requests are not logged", async () => {
+it("S132 a job that opens one connection after another must wait between connections", async () => {
   const logged = vi.spyOn(log(), "info");
   onTestFinished(() => logged.mockRestore());
   const FOR_MS = 1_000;

@@ -27,7 +27,7 @@ const DROPPED_MS = 10_000;
 /** After a job has pipelined requests, its new connections are closed for this long. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
-/** A gigabit a second, which the jobs of a worker share equally. Its event loop could pass on about four times as much (S132). */
+/** A gigabit a second, which the jobs of a worker share equally. The event loop could pass on about four times as much (S132). */
 const BYTES_PER_MS = 125_000;
 const PAUSE_MIN_MS = 5;
 
@@ -192,7 +192,7 @@ type Open = (target: { host: string; port: number }, inside: Duplex | ServerResp
 /** Returns the milliseconds for which the sender of these bytes must pause. */
 type PauseAfter = (bytes: number) => number;
 
-/** `until` is the time until which the bytes that have passed take the job's share. */
+/** The bytes that have passed use the job's share until the time `until`. */
 type Passing = { until: number };
 const passing = new Set<Passing>();
 

@@ -16,10 +16,8 @@ export type RunnerReport =
   | { kind: "refuses"; refusal: string }
   | { kind: "silent" };
 
-/** The runners that also run the program of a Space (core/spaces/run/run-space.ts). */
 const SPACE_RUNNERS: readonly string[] = ["bubblewrap", "docker"];
 
-/** Whether the programs of Spaces run here, as far as the workers have reported. */
 export const doSpacesRun = (report: RunnerReport): boolean =>
   report.kind === "silent" || (report.kind === "runs" && SPACE_RUNNERS.includes(report.runner));
 

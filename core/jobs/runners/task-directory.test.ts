@@ -10,7 +10,7 @@ import { type ClaimedRun, jobTable } from "../runs/job-table.ts";
 import { createRun } from "../runs/request-run.ts";
 import { makeTaskDirectory, sweepTaskDirectories } from "./task-directory.ts";
 
-test("leftovers of a killed worker are removed; folders of tasks that a worker holds, and of another service, stay", async () => {
+test("leftovers of a killed worker are removed, and folders of held tasks and of other services stay", async () => {
   const owner = { kind: "user", id: newId() } as const;
   const spec = jobSpecSchema.parse({ command: ["true"] });
   const run = () =>

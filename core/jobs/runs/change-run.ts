@@ -15,7 +15,6 @@ import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 /** A worker ends the run. If the run's worker was lost, another one first removes what is left of it (`endLeftovers`). */
 export const isBegun = Prisma.sql`(stage = 'RUNNING' OR claimed_until > now())`;
 
-/** If the run has finished, this changes nothing. */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });
   if (!isId(id)) throw notFound("Job");

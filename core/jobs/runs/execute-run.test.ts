@@ -40,7 +40,7 @@ async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string
   });
 }
 
-it("S137 a page of a list ends where its runs have a megabyte, and the next one continues", async () => {
+it("S137 a page of a list ends after a megabyte of runs, and the next page continues", async () => {
   const ada = await signedInPerson();
   const owner = { kind: "user" as const, id: ada.id };
   const environment = Object.fromEntries(Array.from({ length: 15 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
@@ -93,7 +93,7 @@ const untilEnded = ({ signal }: Task) =>
   new Promise<Exit>((resolve) => signal.addEventListener("abort", () => resolve({ kind: "exited", code: 143 })));
 
 describe("a run", () => {
-  it("S134 is executed once, with its environment, and is recorded with its exit code and its output without secrets", async () => {
+  it("S134 is executed once, and is recorded with its exit code and its output without secrets", async () => {
     const token = "s3cret-value";
     const script = `echo "$GREETING $TOKEN"; printf s3cret-; sleep 0.5; echo value; echo "$TOKEN" | base64; echo oh >&2; printf '\\377\\000 end'; exit 3`;
     const id = await newRun(sh(script, { environment: { GREETING: "good 'day'" } }), { secrets: { TOKEN: token } });
@@ -111,7 +111,7 @@ describe("a run", () => {
     expect(Buffer.from(row.secrets ?? []).toString("latin1")).not.toContain(token);
   });
 
-  it("S133 sees its payload in a variable and in a file, and above the kernel's limit in the file alone, as its log says", async () => {
+  it("S133 gets its payload in a variable and a file, or above the kernel's limit only in the file", async () => {
     const repo = { id: newId(), type: "model", name: "ada/tides" };
     const payload = (text: string) => JSON.stringify({ event: { scope: "repo", action: "create" }, repo, text });
     const most = "x".repeat(131_072 - "WEBHOOK_PAYLOAD=".length - 1 - payload("").length);
@@ -143,7 +143,7 @@ describe("a run", () => {
     expect(log).toMatch(/^hello\n\*\*\*\n/);
   });
 
-  it("S132 stores only the allowed amount of output, says so, and ends in time", async () => {
+  it("S132 stores only the allowed amount of output, and its log says so", async () => {
     const id = await newRun(sh("yes 0123456789abcdef", { timeoutSeconds: 3 }));
     await claimAndRun();
     const row = await rowOf(id);
@@ -155,7 +155,7 @@ describe("a run", () => {
     expect(end.join("")).toContain("Output beyond 8 MiB is not stored.");
   });
 
-  it("can be followed while it runs; the log ends when everything was delivered", async () => {
+  it("can be followed while it runs, until everything was delivered", async () => {
     const id = await newRun(sh("echo one; sleep 1; echo two; printf three"));
     const seen: { text: string; stage: string }[] = [];
     const following = (async () => {
@@ -228,7 +228,7 @@ describe("a run whose files are still being written", () => {
 });
 
 describe("an owner who is disabled", () => {
-  it("S112 has no runs: running ones end, and waiting ones do not begin", async () => {
+  it("S112 has no runs, because running ones end and waiting ones do not begin", async () => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
     const going = await newRun(sh("echo go; exec sleep 30"), { owner });
@@ -246,7 +246,7 @@ describe("an owner who is disabled", () => {
 });
 
 describe("the user who started a run of an organization", () => {
-  it("S112 S132 has left or may no longer run jobs there: waiting runs do not begin", async () => {
+  it("S112 S132 must still be allowed to run jobs in the organization when the run begins", async () => {
     const admin = await signedInPerson();
     const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));
     const members = [left, disabled, demoted, stays].map((person) => [person, "write"] as [TestPerson, string]);
@@ -267,7 +267,7 @@ describe("the user who started a run of an organization", () => {
 });
 
 describe("a worker", () => {
-  it("that is lost leaves a run that is not started again, and ends as the runner's failure", async () => {
+  it("that is lost leaves a run that ends as the runner's failure and is not started again", async () => {
     const id = await newRun(sh("echo again"));
     await pool().query(
       "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
@@ -283,7 +283,7 @@ describe("a worker", () => {
     expect(await logOf(id)).toContain("was not run again");
   });
 
-  it("S132 that is lost leaves nothing behind of a run that is cancelled before another worker takes it over", async () => {
+  it("S132 that is lost leaves nothing of a run that is cancelled before another worker takes over", async () => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
     const id = await newRun(sh("sleep 30"), { owner });
@@ -298,7 +298,7 @@ describe("a worker", () => {
     expect(await rowOf(id)).toMatchObject({ stage: "CANCELED", exitCode: null, message: "The job was cancelled." });
   });
 
-  it("whose runs another worker has taken over ends them at once, and records nothing about them", async () => {
+  it("whose run another worker has taken over ends the run at once and records nothing", async () => {
     const id = await newRun(sh("true"));
     const { runner, tasks, kill } = runnerThat(untilEnded);
     const working = claimAndRun({ runner });
@@ -323,7 +323,7 @@ describe("a worker", () => {
 });
 
 describe("the worker of a run", () => {
-  it("says why it cannot be run: no such flavor, no network, no such Space, secrets of another key", async () => {
+  it("names the reason if the run is impossible", async () => {
     const failing: [Partial<JobSpec>, string][] = [
       [{ flavor: "a100-large" }, "machine size a100-large no longer exists"],
       [{ network: true }, "JOBS_NETWORK=1"],

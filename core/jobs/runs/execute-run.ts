@@ -54,7 +54,6 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
   }
   const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // The run was cancelled, or may no longer run.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }

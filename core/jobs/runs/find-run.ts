@@ -81,7 +81,6 @@ function countThatFit(found: readonly { recordBytes: number }[], limit: number):
 /** Counting stops here, because an owner may have millions of runs (S137). */
 export const COUNTED_MAX = 10_000;
 
-/** @throws ServiceError `invalid_request` if there are too many runs for a search by labels */
 export async function countRuns(
   actor: Actor,
   owner: RunOwner,

@@ -27,7 +27,7 @@ const count = (rows: ClaimedRun[], ...owners: By[]) =>
   owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
 
 describe("slots for jobs", () => {
-  it("go to callers in turn, even to one whose runs were created after two hundred runs of another", async () => {
+  it("go to callers in turn, even to a caller who is behind two hundred runs of another", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 200);
     await waiting(bob, 2);
@@ -73,7 +73,7 @@ describe("slots for jobs", () => {
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
   });
 
-  it("S137 may be used by long runs, except the last one, however many runs wait", async () => {
+  it("S137 may all be used by long runs, except for the last slot", async () => {
     const [ada, bob, eve, dan] = [person(), person(), person(), person()];
     for (const each of [ada, bob, eve, dan]) await waiting(each, 2, DAY);
     expect(await claim(4)).toHaveLength(3);
@@ -110,7 +110,7 @@ describe("slots for jobs", () => {
     expect(await claim(4)).toHaveLength(4);
   });
 
-  it("are given only once if several workers claim at the same time, and still at most half of them to one caller", async () => {
+  it("are given only once, and at most half to one caller, if several workers claim at once", async () => {
     const ada = person();
     await waiting(ada, 20, DAY);
     const claims = (await Promise.all([claim(4), claim(4), claim(4)])).flat();

@@ -27,7 +27,6 @@ const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
-/** @returns false if the claim is lost, or the run was cancelled or may no longer run */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
@@ -71,7 +70,6 @@ type Watched = {
   id: string;
   claimId: string;
   onCancel(): void;
-  /** Another worker may claim the run, so all work on it must stop. */
   onLost(): void;
 };
 

@@ -19,7 +19,7 @@ import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 const SCHEDULES_MAX_PER_OWNER = 100;
-/** In all organizations: anybody can create many. The worker suspends schedules of organizations that the user left (S137). */
+/** Over all organizations, because anybody can create many. The worker suspends schedules whose user has left (S137). */
 const ACTIVE_MAX_PER_USER = 500;
 /** Each run stores a copy of the schedule's command, variables and secrets (S137). */
 const SCHEDULES_MAX_BYTES = 4_000_000;
@@ -141,7 +141,6 @@ export async function updateSchedule(
   });
 }
 
-/** A current run continues. */
 export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
   return editSchedule(actor, of, async (tx, row, owner) => {
     const changed = await tx.scheduledJob.update({
@@ -178,7 +177,6 @@ export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: Request
   });
 }
 
-/** Runs of the schedule stay. */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });

@@ -62,7 +62,7 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
   }));
 }
 
-/** Users take turns, and not owners, because anybody can create many organizations. */
+/** Users take turns instead of owners, because anybody can create many organizations. */
 export const scheduleTable: LeasedTable = {
   name: "scheduled_job",
   isOpen: "not is_suspended",

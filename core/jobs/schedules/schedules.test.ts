@@ -85,7 +85,7 @@ test("S137 schedules whose jobs have large specs fill a page sooner, and each sc
   expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
-test("each due time starts one run, however many workers there are, and several missed times together start one run", async () => {
+test("each due time starts one run, even with several workers, and several missed times start one run", async () => {
   const { id, ada } = await scheduled();
   await work();
   expect(await runsOf(id)).toHaveLength(0);
@@ -105,7 +105,7 @@ test("each due time starts one run, however many workers there are, and several 
   expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
 });
 
-test("a worker that was unresponsive too long starts nothing: another worker has its claim", async () => {
+test("a worker that lost its claim to another worker starts nothing", async () => {
   const { id } = await scheduled();
   await makeDue(id);
   const { claimId, rows } = await claimRows<ClaimedSchedule>(scheduleTable, 50);
@@ -137,7 +137,7 @@ test("runs do not overlap unless that is allowed, and skipped runs are reported"
   expect(await runsOf(id)).toHaveLength(3);
 });
 
-test("runs of a schedule count toward an owner's open runs: a due run is skipped, with the reason", async () => {
+test("a due run is skipped, with the reason, if the owner has too many open runs", async () => {
   const { ada, of, id } = await scheduled();
   await pool().query(
     `INSERT INTO job_run (id, owner_id, owner_kind, initiator, spec, stage)
@@ -155,7 +155,7 @@ test("runs of a schedule count toward an owner's open runs: a due run is skipped
   expect(recorded.map(({ data }) => data)).toEqual([{ runId, scheduleId: id, image: "debian" }]);
 });
 
-test("a suspended schedule does not run; when resumed, it does not make up for missed times", async () => {
+test("a suspended schedule does not run, and does not make up for missed times when it is resumed", async () => {
   const { id, of, ada } = await scheduled({ isSuspended: true });
   await makeDue(id);
   await work();
@@ -198,7 +198,7 @@ test("S135 a schedule has the rights that its creator has when the schedule is d
   expect(await runsOf(schedule.id)).toHaveLength(1);
 });
 
-test("S136 nobody else sees a schedule, and an owner has a bounded number of them", async () => {
+test("S136 strangers do not see a schedule, and an owner has a limited number of schedules", async () => {
   const { of, ada } = await scheduled();
   const { id: strangerId, actor: stranger } = await signedInPerson();
   expect(strangerId).not.toBe(ada.id);

@@ -56,7 +56,6 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
-    // Only this run is skipped, because the next one may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was skipped: ${error.message}` };
   }
@@ -94,7 +93,6 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow, { messag
   });
 }
 
-/** A suspended schedule can be run too. */
 export async function runScheduleNow(
   actor: Actor,
   of: ScheduleOf,

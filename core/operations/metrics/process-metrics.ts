@@ -36,7 +36,6 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  // The worker's delivery engine has connections of its own.
   const pools = { shared: pool, ...(kind === "worker" && { deliveries: deliveryPool }) };
   new Gauge({
     name: "keyhook_database_pool_connections",

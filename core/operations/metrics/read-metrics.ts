@@ -31,7 +31,6 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
     );
     return rows.map(({ metrics }) => metrics);
   } catch {
-    // Without the database, only this process is known.
     return [];
   }
 }
@@ -50,7 +49,6 @@ async function measure(): Promise<Measured | null> {
     const [work, alive, messages] = await Promise.all([readWork(), countAlive(), mail]);
     return { work, alive, messages: messages.rows[0]?.waiting ?? 0 };
   } catch (error) {
-    // A metric reports this failure, so the log has it only for debugging.
     log().debug({ err: error }, "the work cannot be measured");
     return null;
   }

@@ -64,7 +64,6 @@ export type RecentAttempts = {
 const HOUR_MS = 3600_000;
 const COUNTED_MAX = 50_000;
 
-/** Reads a range of the primary key, which sorts by time. */
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {

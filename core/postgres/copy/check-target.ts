@@ -15,7 +15,6 @@ type Found = {
   objects: string[];
 };
 
-/** @param name the operator's name for the database */
 export async function checkTarget(target: pg.Client, name = "--to"): Promise<void> {
   const { rows } = await target.query<Found>(`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionName",

@@ -107,7 +107,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
     expect(await tablesOf(await open(targetUrl))).toEqual([]);
   });
 
-  it("refuses a target that it cannot use, saying why", async () => {
+  it("refuses a target that it cannot use, and names the reason", async () => {
     const superuser = await open(other.superuserUrl);
     await superuser.query("drop role if exists stranger");
     await superuser.query("create role stranger login password 'stranger'");

@@ -18,7 +18,6 @@ type Options = {
   beforeCommit(): Promise<void>;
 };
 
-/** @throws DatabaseCopyError also if the database cannot hold the data */
 export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
   const target = await connect(name, url);
   await checkTarget(target, name).finally(() => target.end());

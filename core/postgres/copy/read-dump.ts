@@ -12,7 +12,6 @@ const NO_ROWS = "\\.\n";
 const END_OF_ROWS = `\n${NO_ROWS}`;
 const LINE_MAX_BYTES = 1024 * 1024;
 
-/** @throws DatabaseCopyError if the end is missing */
 export async function* readDump(source: AsyncIterable<Uint8Array>): AsyncGenerator<DumpPart, void, undefined> {
   const reader = new Reader(source);
   for (;;) {

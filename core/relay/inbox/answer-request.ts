@@ -19,7 +19,7 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 
 const HEADERS_MAX_BYTES = 32 * 1024;
 
-/** Of an answer to a delivery, only what an attempt shows is stored or, if the user's relays are full, only the status. */
+/** Stores only the part of a delivery's answer that an attempt shows. If the user's relays are full, stores only the status. */
 export async function answerRequest(
   actor: Actor,
   { userId, name, requestId }: { userId: string; name: string; requestId: string },

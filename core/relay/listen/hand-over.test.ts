@@ -7,7 +7,7 @@ import { handOver } from "./hand-over.ts";
 
 const MIB = 1024 * 1024;
 
-it("S138 reads at most one large request from the database at once, because each listener holds what it was given", async () => {
+it("S138 reads at most one large request from the database at once", async () => {
   const ada = await signedInPerson("ada");
   await openRelay(ada.actor, ada.id, "large", from);
   const connection = await connect(ada.actor, { userId: ada.id, name: "large", listenerId: "word" });

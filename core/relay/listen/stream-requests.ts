@@ -19,7 +19,6 @@ const takeSlot = streamSlots({
 });
 
 const PING_MS = 5_000;
-/** A client that has not read this many pings counts as gone. */
 const UNREAD_PINGS_MAX = 12;
 export const CONCURRENCY_MAX = 64;
 

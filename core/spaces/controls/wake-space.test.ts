@@ -8,7 +8,7 @@ import { readSpaceRuntime } from "../space-runtime.ts";
 import { receiverAddress } from "./change-runtime.ts";
 import { WAKES, wakeSpace } from "./wake-space.ts";
 
-it("S137 webhooks wake Spaces of any number of accounts by their URLs for receivers, although all come from this service's own address", async () => {
+it("S137 webhooks wake Spaces of any number of accounts by their receiver URLs", async () => {
   const wakeByWebhook = async () => {
     const repo = await someRepo(await signedInPerson(), { type: "space", isPrivate: true });
     const create = { repoId: repo.id, ownerId: repo.owner.id, stage: "SLEEPING", isWanted: false };

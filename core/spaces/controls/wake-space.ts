@@ -8,10 +8,10 @@ const RESOLUTION_SECONDS = 30;
 const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
-/** A visitor can wake this many Spaces of this many accounts each, because a woken Space may take another's slot. */
+/** A visitor may wake Spaces of this many accounts, and this many of each, because a woken Space may take another's slot. */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 
-/** A browser that was told to retry needs some seconds. */
+/** A Space counts as awaited for this long, because a browser that was told to retry needs some seconds. */
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 

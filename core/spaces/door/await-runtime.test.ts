@@ -25,7 +25,7 @@ const become = (id: string, stage: string, { isTold = true } = {}) =>
   );
 const runs = ({ stage }: { stage: string }) => stage === "RUNNING";
 
-test("a hundred callers waiting for one Space cause no more database queries than one caller, and all are notified", async () => {
+test("a hundred callers that wait for one Space cost no more database queries than one caller", async () => {
   const id = await startingSpace();
   const until = performance.now() + 20_000;
   const { result, statements } = await countStatements(async () => {
@@ -38,7 +38,7 @@ test("a hundred callers waiting for one Space cause no more database queries tha
   expect(statements).toBeLessThan(20);
 });
 
-test("missed notifications are made up for soon, callers that leave are released, and a timeout ends with the current state", async () => {
+test("missed notifications are made up for, and a timeout ends with the current state", async () => {
   const id = await startingSpace();
   const found = awaitRuntime(id, runs, { until: performance.now() + 20_000 });
   const leaving = new AbortController();

@@ -49,7 +49,7 @@ type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
 class Watch {
   readonly #repoId: string;
-  /** Waiters, each with the first check whose result counts for it, because earlier checks began before the waiter asked. */
+  /** Each waiter with the first check whose result counts for it. Earlier checks began before the waiter asked. */
   readonly #waiting = new Map<(reading: Reading) => void, number>();
   #checks = 0;
   #isChecking = false;

@@ -11,7 +11,7 @@ import { someRepo } from "../../hub/testing/repos.ts";
 import { receiverAddress } from "../controls/change-runtime.ts";
 import { findApp } from "./find-app.ts";
 
-it("S136 a member who does not meet the organization's requirements gets the same response for a private and a missing Space", async () => {
+it("S136 a member without the required security gets the same response for a private and a missing Space", async () => {
   const [admin, member] = [await signedInPerson(), await signedInPerson()];
   const { id, name: owner } = await organizationOf(admin, [[member, "read"]]);
   const { name } = await someRepo(admin, { type: "space", owner, isPrivate: true });
@@ -40,7 +40,7 @@ it("S136 a member who does not meet the organization's requirements gets the sam
   }
 });
 
-it("S137 a stranger who gives up access at an automatic gate ends no visits of others; an operator and a manual gate end them", async () => {
+it("S137 a stranger who gives up access ends others' visits only at a manual gate", async () => {
   const [owner, visitor, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(owner, { type: "space" });
   const name = { type: "space", owner: owner.username, name: repo.name } as const;

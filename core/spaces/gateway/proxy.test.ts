@@ -38,14 +38,14 @@ async function passedOn(bytes: string) {
 }
 
 it.each(["Connection: Upgrade\r\nUpgrade: websocket\r\n", "Upgrade: websocket\r\n", "Content-Length: 2\r\n", ""])(
-  "S110, S138 a plain request that an app answers with 101 ends at once, and a proxy opens no tunnel for it: %j",
+  "S110, S138 a plain request that an app answers with 101 ends at once, without a tunnel: %j",
   async (more) => {
     const { status, passed } = await passedOn(`HTTP/1.1 101 Switching Protocols\r\n${more}\r\n`);
     expect([status, passed]).toEqual([502, "broken"]);
   },
 );
 
-it("S132 a response in thousands of tiny pieces is passed on in a few", async () => {
+it("S132 a response in thousands of tiny pieces is passed on in a few pieces", async () => {
   const tiny = "1\r\nx\r\n".repeat(20_000);
   const { status, body, pieces } = await passedOn(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${tiny}0\r\n\r\n`);
   expect([status, body]).toEqual([200, "x".repeat(20_000)]);

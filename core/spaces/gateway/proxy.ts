@@ -27,7 +27,6 @@ export type Passing = {
 /** Limits only the pauses, not the total duration (S138). */
 const ANSWER_IDLE_MS = 60_000;
 const STREAM_IDLE_MS = 10 * 60_000;
-/** How long an app may take to close a WebSocket whose client has left. */
 const LEAVING_MS = 2_000;
 
 export type Passed =
@@ -111,7 +110,6 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   return promise;
 }
 
-/** `onPiece` is called for every piece in either direction. */
 export function relayUpgrade(
   req: IncomingMessage,
   socket: Duplex,

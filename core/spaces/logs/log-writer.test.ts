@@ -10,7 +10,7 @@ import { readSpaceLog } from "./read-space-log.ts";
 
 const aSpace = async () => (await someRepo(await signedInPerson(), { type: "space", sdk: "node" })).id;
 
-it("S134 a Space that prints without end costs the database a few statements a second, and its latest output is stored", async () => {
+it("S134 a Space that never stops printing costs the database only a few statements a second", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: ["a secret value"] });
   let printed = 0;
@@ -35,7 +35,7 @@ it("S134 a Space that prints without end costs the database a few statements a s
   expect(printed * 40_000).toBeLessThan(SECONDS * 1.2 * 1024 ** 2);
 });
 
-it("S132 a Space that keeps printing has only a part of its output stored, which always includes the latest", async () => {
+it("S132 a Space that keeps printing has a part of its output stored, always with the latest", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   await writer.output("stdout", Buffer.from(`${"x".repeat(1_000)}\n`.repeat(2_100)));
@@ -54,7 +54,7 @@ it("S132 a Space that keeps printing has only a part of its output stored, which
   expect(text.endsWith(`line ${printed - 1} of many\n`)).toBe(true);
 });
 
-it("a Space that prints little has its output in its log at once, in order and in whole pieces", async () => {
+it("the output of a Space that prints little is in its log at once, in order", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   writer.note("starting");
@@ -67,7 +67,7 @@ it("a Space that prints little has its output in its log at once, in order and i
   expect(pieces.join("")).toBe(`===== starting =====\n${long}\nsecond\nunfinished\nlast\n`);
 });
 
-it("S134 a Space cannot block the worker's event loop, whatever its secrets are and however much of them it prints", async () => {
+it("S134 a Space cannot block the worker's event loop by printing its secrets", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
   const secrets = Array.from({ length: 5 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
   const writer = await LogWriter.open(await aSpace(), { party: "ada", secrets });

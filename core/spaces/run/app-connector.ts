@@ -24,7 +24,6 @@ export type AppConnector = {
   directory: string;
   through(port: number, command: readonly string[]): string[];
   opened: Promise<void>;
-  /** Resolves when the sandbox opens too many connections. */
   flooded: Promise<void>;
   /** @throws Error with the code ECONNREFUSED if the app refuses */
   connect(): Promise<Duplex>;

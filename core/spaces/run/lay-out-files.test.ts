@@ -43,7 +43,7 @@ function emptyDirectory(): string {
   return directory;
 }
 
-test("S137 names that this machine cannot write are reported to the user who pushed them, not as a failure of this service", async () => {
+test("S137 names that this machine cannot write are reported to the user who pushed them", async () => {
   const unwritable = [[Buffer.alloc(300, "a")], [Buffer.from([0x61, 0xfe]), Buffer.from([0x61, 0xff])]];
   for (const names of unwritable) {
     const { repo, commit } = await commitOf(names);
@@ -65,7 +65,7 @@ test("S137 no link leads out of the Space, not even through other links", async 
   expect(realpathSync(join(directory, "a/b/top"))).toBe(realpathSync(directory));
 });
 
-test("writing files stops when they are no longer needed", async () => {
+test("writing files stops when the files are no longer needed", async () => {
   const { repo, commit } = await commitOf(["one", "two", "three"].map((name) => Buffer.from(name)));
   const link = await commitOf([Buffer.from("out")], "120000");
   for (const [of, abortedAt] of [

@@ -3,7 +3,6 @@ import { SPACE_CHANNEL, type SpaceStage } from "../stages.ts";
 
 export type Run = { repoId: string; claimId: string; generation: number };
 
-/** @returns false if the run was paused, restarted or taken over */
 export async function recordStage(
   { repoId, claimId, generation }: Run,
   { stage, commit, address }: { stage: SpaceStage; commit?: string; address?: string },

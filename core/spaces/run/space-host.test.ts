@@ -78,7 +78,6 @@ async function worker(capacity: number) {
       }, 20_000);
       return ids;
     },
-    /** @param left how many Spaces must be left */
     async check(left = capacity): Promise<void> {
       await renew();
       await host.check(capacity);
@@ -98,7 +97,7 @@ const visit = <T>(ip: string, work: () => Promise<T>): Promise<T> => requestCont
 let lastAddress = 1;
 const someAddress = () => `198.51.100.${lastAddress++}`;
 
-test("a Space of the owner with the most slots, however busy, yields its slot to another owner's Space, but not to one of the same owner", {
+test("the owner with the most slots yields a slot to another owner, even if the Space is busy", {
   timeout: 90_000,
 }, async () => {
   const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
@@ -127,7 +126,7 @@ test("a Space of the owner with the most slots, however busy, yields its slot to
   expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
 });
 
-test("S132 a Space that is claimed again before its run has ended runs only once, and ends when it is paused", {
+test("S132 a Space that is claimed again during its run runs only once, and ends when paused", {
   timeout: 60_000,
 }, async () => {
   const ada = await signedInPerson("ada");
@@ -157,7 +156,7 @@ test("S132 a Space that is claimed again before its run has ended runs only once
   }, 20_000);
 });
 
-test("S137 a Space that cannot be run is retried after longer and longer pauses", async () => {
+test("S137 a Space that cannot be run is retried after growing pauses", async () => {
   const ada = await signedInPerson("ada");
   const id = await waiting(ada);
   const gateway = await startGateway();
@@ -208,7 +207,7 @@ test("a quiet Space does not yield its slot to an owner who has more slots", { t
   expect(await work()).toEqual([eves]);
 });
 
-test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and takes the slot of no account's only busy Space", {
+test("S137 a Space that a visitor woke waits for a slot only as long as the visitor", {
   timeout: 60_000,
 }, async () => {
   const [ada, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("eve")]);
@@ -237,7 +236,7 @@ test("S137 a Space that a visitor woke waits for a slot as long as the visitor d
   await check();
 });
 
-test("S137 one visitor keeps at most a quarter of the slots busy, however many Spaces they request", {
+test("S137 one visitor keeps at most a quarter of the slots busy, even with many Spaces", {
   timeout: 60_000,
 }, async () => {
   const app = createServer((_, res) => void res.end("hello")).listen(0, "127.0.0.1");
@@ -267,7 +266,7 @@ test("S137 one visitor keeps at most a quarter of the slots busy, however many S
   await check();
 });
 
-test("S137 one visitor can wake only a few Spaces of a few accounts in five minutes, and does not prevent others from waking them", {
+test("S137 one visitor can wake only a few Spaces of a few accounts in five minutes", {
   timeout: 60_000,
 }, async () => {
   const ada = await signedInPerson("ada");

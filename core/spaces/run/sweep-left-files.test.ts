@@ -9,7 +9,7 @@ import { sweepLeftFiles } from "./sweep-left-files.ts";
 const sweeps = { worker: sweepLeftFiles, "web process": keepSweepingTemporaryFolders };
 
 test.each(Object.entries(sweeps))(
-  "S137 temporary folders that a killed %s has left are removed after a day; newer ones and another service's stay",
+  "S137 temporary folders that a killed %s has left are removed after a day",
   async (_, sweep) => {
     const goes = [await makeTemporaryFolder("merge"), await makeTemporaryFolder("fetch"), await makeTemporaryFolder("payload")];
     const stays = [await makeTemporaryFolder("merge"), mkdtempSync(join(tmpdir(), "keyhook-merge-00000000-"))];

@@ -83,7 +83,7 @@ it("S136 a job gets the files of a Space only if both its owner and its starter 
   });
 });
 
-it("taking a Space's files ends when they are no longer needed", async () => {
+it("taking a Space's files ends when the files are no longer needed", async () => {
   const ada = await signedInPerson();
   const space = await someRepo(ada, { type: "space", sdk: "docker" });
   await commitTo(space, ada, { "app.py": "1" });

@@ -12,7 +12,7 @@ export type ActivityNews = {
 };
 
 const PAUSE_MS = 500;
-/** The newest deliveries, and this many older ones that wait, are compared with their last state. */
+/** This many of the newest deliveries, and of the older ones that wait, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
 /** An older delivery changes only if it waits in the queue. All retries end within two days. */

@@ -79,7 +79,7 @@ async function attempt(webhookId: string, deliveryId: string, more: object = {})
 }
 
 describe("the list of deliveries", () => {
-  it("is paged from the newest by cursor, and says when waiting deliveries are tried", async () => {
+  it("is paged by cursor from the newest, and shows when waiting deliveries are tried", async () => {
     const webhookId = await webhookOf(ada);
     const begin = Date.now() - 5_000;
     const made: string[] = [];
@@ -111,7 +111,7 @@ describe("the list of deliveries", () => {
     expect(statements).toBeLessThanOrEqual(8);
   });
 
-  it("is narrowed by each filter, and by all of them together; S127 deliveries over the limit are found", async () => {
+  it("is narrowed by each filter and by all filters together (S127)", async () => {
     const webhookId = await webhookOf(ada);
     const now = Date.now();
     const add = (nth: number, given: Given) => delivery(webhookId, { at: now - nth * HOUR, ...given });
@@ -174,7 +174,7 @@ describe("the list of deliveries", () => {
 });
 
 describe("a search among very many", () => {
-  it("searches a limited number at a time, says how far it got, and continues from there", async () => {
+  it("searches a limited number at a time, and reports where the search stopped", async () => {
     const webhookId = await webhookOf(ada);
     const many = SEARCH_WINDOW + 50;
     await pool().query(
@@ -305,7 +305,7 @@ describe("one delivery", () => {
     expect(await readDelivery(ada.actor, webhookId, sent.id)).toMatchObject({ bodyMissing: "expired", canReplay: false });
   });
 
-  it("shows what a receiver sends back, whatever it is, without failing", async () => {
+  it("shows every response of a receiver without failing", async () => {
     const webhookId = await webhookOf(ada, { isDisabled: true });
     const { id } = await delivery(webhookId);
     const body = (type: string, responseBody: Buffer) =>

@@ -62,7 +62,6 @@ function statusCondition(status: string, bind: (value: unknown) => string): stri
   return `d.last_status BETWEEN ${bind(least)} AND ${bind(status.endsWith("xx") ? least + 99 : least)}`;
 }
 
-/** `%` and `_` are literal, and case is ignored. */
 function textCondition(words: string, bind: (value: unknown) => string): string {
   if (isId(words)) return `${bind(words)} IN (d.id, d.event_id, d.repo_id)`;
   const like = `LIKE ${bind(`%${storable(words).replace(/[\\%_]/g, "\\$&")}%`)}`;

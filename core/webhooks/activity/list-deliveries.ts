@@ -22,7 +22,6 @@ const PAGE_MAX = 100;
 /** Limits searches by text or status, which no index covers. */
 export const SEARCH_WINDOW = 5_000;
 
-/** @param of.ownerId the owner that the URL names, if it names one */
 export async function listDeliveries(
   actor: Actor,
   webhookId: string,

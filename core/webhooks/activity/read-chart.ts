@@ -39,7 +39,6 @@ const shapes: Record<ChartRange, { bars: number; hours: number }> = {
 };
 const WAITING_MAX = 10_000;
 
-/** Reads hourly counts, and part of the queue. */
 export async function readChart(
   actor: Actor,
   webhookId: string,

@@ -58,7 +58,6 @@ async function readRow(webhookId: string, deliveryId: string): Promise<Row | und
 
 async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
   if (row.payload === null) return { body: null, bodyMissing: "expired" };
-  // A payload that was never sent is shown only to an owner who can read the repository.
   const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
   const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));
   if (!isTheirs) return { body: null, bodyMissing: "access" };

@@ -41,7 +41,7 @@ test("saving the same name replaces the filters, and deleting a webhook deletes 
   expect(await listSavedViews(ada.actor, id)).toEqual([]);
 });
 
-test("S136 nobody can save or delete a view of a webhook that they may not see", async () => {
+test("S136 only users who may see a webhook can save or delete its views", async () => {
   const id = await webhookOf(ada, "user");
   for (const ownerId of [ada.id, grace.id]) {
     await expect(saveView(grace.actor, id, { name: "Hers", query: "" }, { ownerId })).rejects.toMatchObject({

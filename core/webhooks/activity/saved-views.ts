@@ -23,7 +23,6 @@ export async function listSavedViews({ userId }: Person, webhookId: string): Pro
   });
 }
 
-/** A view with the same name is replaced. */
 export async function saveView(person: Person, webhookId: string, view: SavedView, { ownerId }: Of): Promise<SavedView> {
   const name = displayText("name", view.name, { maxCharacters: SAVED_VIEW_NAME_MAX_CHARACTERS });
   const query = view.query.slice(0, QUERY_MAX_CHARACTERS);

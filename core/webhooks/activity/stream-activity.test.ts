@@ -49,9 +49,7 @@ it("a view whose client has left before anything is read takes no slot", async (
   still.abort();
 });
 
-it("followers get all changes, including late retries; a slow one keeps only the latest state of each delivery", async ({
-  signal,
-}) => {
+it("followers get all changes, and a slow follower keeps only the latest state of each delivery", async ({ signal }) => {
   const webhookId = await webhookTo({ url: URL_OF_HOOK, ownerId: ada.id });
   const [old = ""] = await queueDeliveries(webhookId, { dueIn: 60 });
   await pool().query("update delivery_queue set kind = 'retry', tries = 3 where id = $1", [old]);

@@ -16,7 +16,6 @@ export const EVENT_STREAM_HEADERS = {
 
 const PING_MS = 15_000;
 
-/** The limit for one user in one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
 const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,

@@ -77,7 +77,6 @@ export async function claimBacklog(
 /** Claims whose result never arrived, because the connection was lost. Nobody works on them. */
 const unanswered = new Set<string>();
 
-/** Releases claims with unknown results first. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {

@@ -50,7 +50,7 @@ describe("S125 what follows from an attempt", () => {
     expect(decide(delivery({ tries: 9 }), attempt(500))).toMatchObject({ state: "failed", again: null, disables: null });
   });
 
-  it("2xx is success; redirects, refusals and silence are failures that are tried again; 410 is the end", () => {
+  it("2xx is a success, 410 is final, and every other result is retried", () => {
     for (const status of [200, 201, 204, 299]) expect(decide(delivery(), attempt(status)).state).toBe("delivered");
     for (const status of [301, 302, 304, 400, 401, 404, 408, 429, 500, 503, null])
       expect(decide(delivery(), attempt(status))).toMatchObject({ state: "waiting", again: { tries: 1 }, health: "fails" });
@@ -60,7 +60,7 @@ describe("S125 what follows from an attempt", () => {
     expect(decide(delivery(), attempt(null, {}, { outcome: "rejected", isFinal: true })).state).toBe("failed");
   });
 
-  it("Retry-After of 429 and 503 is respected, in seconds or as a date, never earlier than the schedule and never beyond a day", () => {
+  it("Retry-After of 429 and 503 is respected, but never earlier than the schedule or later than a day", () => {
     for (const status of [429, 503]) {
       expect(waitAfter(0, attempt(status, { "retry-after": "120" }))).toBe(120);
       expect(waitAfter(0, attempt(status, { "retry-after": "Sun, 22 Nov 2026 12:10:00 GMT" }))).toBe(600);
@@ -77,7 +77,7 @@ describe("S125 what follows from an attempt", () => {
     expect(retryDelay(1, Number.POSITIVE_INFINITY, () => 0)).toBe(RETRY_AFTER_MAX);
   });
 
-  it("an attempt that was lost with a kept connection is repeated at once, but only once before the schedule, and says nothing about the target", () => {
+  it("an attempt that was lost with a kept connection is repeated immediately, but only one time before the schedule", () => {
     const stale = attempt(null, {}, { isStale: true });
     expect(decide(delivery(), stale)).toMatchObject({ state: "waiting", health: null, again: { seconds: 0, tries: 0 } });
     expect(decide(delivery({ kind: "retry" }), stale, () => 0)).toMatchObject({
@@ -86,7 +86,7 @@ describe("S125 what follows from an attempt", () => {
     });
   });
 
-  it("S126 five days without a success disable the webhook and hold its deliveries; the first success after that is reported once", () => {
+  it("S126 five days without a success disable the webhook and hold its deliveries", () => {
     const failing = (since: number, more = {}) => {
       const { webhook, ...rest } = delivery();
       return { ...rest, webhook: webhook && { ...webhook, failingSince: new Date(startedAt.getTime() - since), ...more } };
@@ -99,7 +99,7 @@ describe("S125 what follows from an attempt", () => {
   });
 });
 
-it("S123 a secret of Standard Webhooks stands for the bytes that it encodes, every other secret for its own bytes", () => {
+it("S123 a secret of Standard Webhooks is decoded to the key, and any other text is the key", () => {
   expect(keyOf("whsec_AQID")).toEqual(Buffer.from([1, 2, 3]));
   for (const text of ["whsec_", "whsec_not base64!", "hunter2", "whsec_="]) expect(keyOf(text)).toEqual(Buffer.from(text));
 });

@@ -15,7 +15,7 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
     default:
   }
   // A receiver may close a kept connection at any time, so the attempt is repeated at once. A retry is not, so that a receiver
-  // that always does this is retried by the schedule.
+  // that always closes the connection is retried by the schedule.
   if (attempt.isStale && kind !== "retry") return { ...none, state: "waiting", again: { seconds: 0, tries } };
 
   const failed = { ...none, health: "fails" as const };
@@ -45,7 +45,6 @@ const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 *
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 
-/** As long as the longest delay of the schedule. */
 export const RETRY_AFTER_MAX = 24 * HOUR;
 
 /**

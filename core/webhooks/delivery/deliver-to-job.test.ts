@@ -54,7 +54,7 @@ const broken: Runner = {
 };
 
 describe("a delivery to a job", () => {
-  it("S133 runs the job once with the payload of its event, even with two workers; the run is the attempt", async () => {
+  it("S133 runs the job once with the payload of its event, even with two workers", async () => {
     const webhookId = await webhookWithJob('echo "$WEBHOOK_PAYLOAD"; echo $GREETING $WEBHOOK_ID $TOKEN $WEBHOOK_SECRET | rev');
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();
@@ -87,7 +87,7 @@ describe("a delivery to a job", () => {
     expect((await readLogEnd(run?.id ?? "", { lines: 1 })).chunks).toEqual([]);
   });
 
-  it("waits while its owner has the maximum of open runs, and is not lost", async () => {
+  it("waits while its owner has the maximum number of open runs", async () => {
     const webhookId = await webhookWithJob("true");
     const { ownerId } = await db().webhook.findUniqueOrThrow({ where: { id: webhookId } });
     await pool().query(
@@ -105,7 +105,7 @@ describe("a delivery to a job", () => {
     await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
   });
 
-  it("S130 S134 whose secrets can no longer be decrypted fails with a reason for its owner, and is not run without them", async () => {
+  it("S130 S134 whose secrets can no longer be decrypted fails with a reason instead of being run", async () => {
     const webhookId = await webhookWithJob("true");
     await db().webhook.update({ where: { id: webhookId }, data: { jobSecrets: Buffer.from("sealed with another key") } });
     const [id = ""] = await queueDeliveries(webhookId);
@@ -116,7 +116,7 @@ describe("a delivery to a job", () => {
     expect(await runsOf(id)).toEqual([]);
   });
 
-  it("S125 is tried again when its runner fails, each time with a run of its own, and not when the job itself fails", async () => {
+  it("S125 is retried with another run if its runner fails, but not if the job itself fails", async () => {
     const webhookId = await webhookWithJob("exit 9");
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();

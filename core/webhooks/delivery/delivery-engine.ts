@@ -56,7 +56,6 @@ export class DeliveryEngine {
     this.#events.within(0);
   }
 
-  /** Resolves once all attempts in progress are recorded. */
   async stop(): Promise<void> {
     await Promise.all([this.#events.stop(), this.#queue.stop()]);
     while (this.#isBusy()) await new Promise<void>((drained) => (this.#drained = drained));

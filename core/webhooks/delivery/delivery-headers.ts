@@ -21,7 +21,6 @@ export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: st
     "content-type": "application/json",
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    // With this header, a receiver can tell tests from real events.
     ...(event?.isTest && { "x-webhook-test": "true" }),
     // With this header, a receiver that accepts each ID once can tell requested replays from duplicates.
     ...(kind === "replay" && { "x-webhook-replay": "true" }),

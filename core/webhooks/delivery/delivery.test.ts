@@ -4,7 +4,7 @@ import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { deliveryBody } from "./delivery.ts";
 
-it("S124 a body is the recorded text and the webhook, whatever order its keys have", async () => {
+it("S124 a body is the recorded text, with its order of keys, followed by the webhook", async () => {
   const [id, repoId, ownerId, webhookId] = [newId(), newId(), newId(), newId()];
   const payload = eventPayloadSchema.parse({
     event: { scope: "repo", action: "create" },
@@ -29,7 +29,7 @@ it("S124 a body is the recorded text and the webhook, whatever order its keys ha
   expect(webhookPayloadSchema.parse(JSON.parse(body)).webhook.id).toBe(webhookId);
 });
 
-it("S124 a body is not parsed and serialized again: each way of spelling a number, a space or a letter stays", () => {
+it("S124 a body keeps the spelling of numbers, spaces and letters", () => {
   const event = '{"n": 1.0, "big": 12345678901234567890, "e":1e2 ,"text":"\\u00e9é\\/", "twice": 1, "twice": 2}';
   expect(deliveryBody(event, "w")).toBe(`${event.slice(0, -1)},"webhook":{"id":"w","version":3}}`);
 });

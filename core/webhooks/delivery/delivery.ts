@@ -31,7 +31,7 @@ export type EventLease = {
   claimId: string;
   repoName: string;
   open: Set<string>;
-  /** Triggers over the limit that have no stored delivery. They are subtracted when the lease ends, so never twice. */
+  /** Triggers over the limit without a stored delivery. They are subtracted only when the lease ends, so never twice. */
   onlyCounted: (OverLimit & { webhookId: string })[];
   cursor: string | null;
   error: string | null;
@@ -99,7 +99,6 @@ export type Decision = {
   /** Null if the outcome says nothing about the webhook's health (S126). */
   health: "works" | "fails" | null;
   disables: "gone" | "failing" | null;
-  /** The first success since the service disabled the webhook. */
   isRecovery: boolean;
 };
 

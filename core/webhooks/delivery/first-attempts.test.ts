@@ -63,7 +63,7 @@ const isDone = async (id: string) => (await db().event.findUniqueOrThrow({ where
 const done = (id: string) => vi.waitFor(async () => expect(await isDone(id)).toBe(true), SOON);
 
 describe("S122 a first attempt", () => {
-  it("is sent before anything is stored, and stored once, with its response; nothing enters the queue", async () => {
+  it("is sent before anything is stored, and is stored once with its response", async () => {
     let stored: number | null = null;
     const open: ServerResponse[] = [];
     const receiver = await startReceiver(async (res) => {
@@ -89,7 +89,7 @@ describe("S122 a first attempt", () => {
     expect(await db().webhookHour.findMany({ where: { triggered: 1, delivered: 1 } })).toHaveLength(2);
   });
 
-  it("that fails enters the queue for its retry, under the same id", async () => {
+  it("that fails enters the queue for its retry, under the same ID", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 500 : 200).end());
     const ownerId = newId();
     await watching(receiver.url, ownerId);
@@ -124,7 +124,7 @@ describe("S122 a first attempt", () => {
     expect(await attempts(row?.id ?? "")).toHaveLength(1);
   });
 
-  it("is repeated under the same ID if its worker is killed before the attempt is recorded, and no other attempt is lost", async () => {
+  it("is repeated under the same ID if its worker is killed before the attempt is recorded", async () => {
     const blocker = await pool().connect();
     const receiver = await startReceiver();
     const ownerId = newId();
@@ -170,7 +170,7 @@ describe("S122 a first attempt", () => {
     expect(await queue()).toEqual([]);
   });
 
-  it("S127 counts against the limit exactly, however many are made at once", async () => {
+  it("S127 counts against the limit exactly, even if many are made at once", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "50" });
     const receiver = await startReceiver();
     const ownerId = newId();
@@ -184,7 +184,7 @@ describe("S122 a first attempt", () => {
     expect(await db().delivery.count({ where: { state: "rate_limited" } })).toBeGreaterThanOrEqual(50);
   });
 
-  it("S128 to an unresponsive host gets one of a few slots or waits in the queue, while a healthy host is served", async () => {
+  it("S128 to an unresponsive host gets one of a few slots or waits, while a healthy host is served", async () => {
     const healthy = await startReceiver();
     const silent = await startReceiver(() => undefined);
     const limits: Limits = { total: 16, waiting: 8, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
@@ -218,7 +218,7 @@ describe("S122 a first attempt", () => {
     expect(receiver.ids).toHaveLength(70);
   });
 
-  it("of an event with many watchers enters the queue also while there is no room for others", async () => {
+  it("of an event with many watchers enters the queue even if this worker has no room", async () => {
     const ownerId = newId();
     for (let made = 0; made < 70; made++) await watching("http://127.0.0.1:9/", ownerId);
     const event = await happens(ownerId);
@@ -256,7 +256,7 @@ describe("S122 a first attempt", () => {
     expect(receiver.ids).toHaveLength(1);
   });
 
-  it("whose event its worker lost to another worker and leased again is recorded under the new lease", async () => {
+  it("is recorded under the new lease if its worker lost the event and leased it again", async () => {
     let answer: () => void = () => undefined;
     const receiver = await startReceiver((res) => (answer = () => void res.end("late")));
     const ownerId = newId();

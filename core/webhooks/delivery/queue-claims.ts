@@ -10,7 +10,9 @@ export const POLL_MS = 5_000;
 export const LEAST_MS = 3;
 /** The pause after a look that left due rows behind, for which this worker has no room. Another worker may take them. */
 const CROWDED_MS = 1_000;
-/** The pause after a look without a claim. Such a look locks rows, and the waiting rows may not use most slots that become free. */
+/**
+ * The pause after a look without a claim. Such a look locks rows, and most slots that become free are not for the waiting rows.
+ */
 const FRUITLESS_MS = 100;
 
 export class QueueClaims {
@@ -50,7 +52,6 @@ export class QueueClaims {
     this.#cycle.within(milliseconds);
   }
 
-  /** Call this when slots may have become free. */
   announceRoom(): void {
     if (this.#isRoomWanted) this.#cycle.within(0);
   }

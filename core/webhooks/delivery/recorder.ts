@@ -15,9 +15,7 @@ const BATCH_MAX = 512;
 const RETRY_MS = 500;
 /** After these retries, the batch is split, because its own data may be the cause. */
 const RETRIES = 20;
-/** After these tries, the event is set aside. */
 const EVENT_TRIES = 3;
-/** A live view reads its webhook at most this often. */
 const NOTIFY_MS = 250;
 
 /** Keeps results while the database is unavailable (S122). */

@@ -4,7 +4,7 @@ import { DeliverySlots } from "./slots.ts";
 
 const deliveryTo = (ownerId: string, host: string) => ({ ownerId, webhookId: `${ownerId} ${host}`, host }) as ClaimedDelivery;
 
-it("S128 an owner with many targets leaves as many slots free as it holds, and likewise as many places for waiting deliveries", () => {
+it("S128 an owner with many targets leaves as many slots free as the owner holds", () => {
   const slots = new DeliverySlots({ total: 16, waiting: 4, perWebhook: 8, perHost: { good: 8, unknown: 3, bad: 2 } });
   const taken = (ownerId: string) => {
     let sent = 0;

@@ -15,7 +15,7 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 
 /** A target whose responses take longer gets few slots. */
 export const SLOW_MS = 2_000;
-/** If a target has no room, its first attempts go through the queue for this long, so that none overtakes those in the queue. */
+/** If a target has no room, its first attempts go through the queue for this long, so that none overtakes the queue. */
 const CROWDED_MS = 250;
 /** A first attempt may wait in the process for about this long. */
 const AHEAD_MS = 250;

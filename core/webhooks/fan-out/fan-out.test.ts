@@ -74,7 +74,7 @@ describe("S122 a fan-out", () => {
     expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
   });
 
-  it("that is killed before anything is stored loses nothing: its lease ends, and the next fan-out creates the same deliveries", async () => {
+  it("is repeated with the same deliveries if it is killed before anything is stored", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -93,7 +93,7 @@ describe("S122 a fan-out", () => {
     expect(await count("webhook_hour where triggered = 1")).toBe(1);
   });
 
-  it("that was killed in between is continued: the remaining deliveries are created, and none twice", async () => {
+  it("continues with the remaining deliveries after its worker was killed", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -108,7 +108,7 @@ describe("S122 a fan-out", () => {
     expect(await count("webhook_hour where triggered = 1")).toBe(3);
   });
 
-  it("that starts only after a long time without a worker keeps its deliveries as long as any others", async () => {
+  it("that starts late keeps its deliveries as long as any other fan-out", async () => {
     const ada = await person();
     await watchingWebhook(ada, [ada.id]);
     const event = await someEvent({ id: newId(), ownerId: ada.id });
@@ -128,7 +128,7 @@ describe("S122 a fan-out", () => {
     expect(await count("(select distinct event_id, webhook_id from delivery_queue) d")).toBe(900);
   });
 
-  it("S128 takes turns by owner, with new events and with further pages, so that one owner's many events do not delay others", async () => {
+  it("S128 takes turns by owner, so that one owner's many events do not delay others", async () => {
     const [mallory, ada, bea] = [await person(), await person(), await person()];
     for (let made = 0; made < 70; made++) await watchingWebhook(mallory, [mallory.id]);
     for (let made = 0; made < 70; made++) await watchingWebhook(ada, [ada.id]);
@@ -142,7 +142,7 @@ describe("S122 a fan-out", () => {
     expect(owners.flat().map(({ id }) => id)).toContain(many);
   });
 
-  it("S128 serves every owner in a few leases, also with more owners than events of a lease", async () => {
+  it("S128 serves every owner in a few leases, even with more owners than events in a lease", async () => {
     const ids = Array.from({ length: 3 * EVENTS_MAX }, newId);
     for (const ownerId of ids) await someEvent({ id: newId(), ownerId });
     await pool().query(
@@ -299,12 +299,12 @@ describe("S129 a private event", () => {
   const readers = ["admin", "contributor", "member", "organization"];
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
-  it("is delivered to those who may read it, whereas public events go to all except disabled and deleted owners", async () => {
+  it("is delivered only to owners who may read the repository", async () => {
     expect(await receivers(someEvent(repo))).toEqual(everyone);
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
 
-  it("is delivered according to both the repository's state then and its state now", async () => {
+  it("is delivered only if the repository's recorded state and current state both allow access", async () => {
     await place(true);
     expect(await receivers(someEvent(repo))).toEqual(readers);
     await place(false);
@@ -312,12 +312,12 @@ describe("S129 a private event", () => {
     expect(await receivers(someEvent(repo))).toEqual(everyone);
   });
 
-  it("is delivered to no member who does not yet meet the organization's requirements", async () => {
+  it("is delivered only to members who meet the organization's requirements", async () => {
     await db().organization.update({ where: { id: tidepool.id }, data: { requiresSecondStep: true } });
     expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
   });
 
-  it("is leased and counted once, beside events whose receivers depend only on the events' owners", async () => {
+  it("is leased and counted once, together with events that need fewer checks", async () => {
     const own = await watchingWebhook(user(ada as TestPerson), [ada?.id as string]);
     const plain = () => someEvent({ id: newId(), ownerId: ada?.id as string, isPrivate: true });
     const events = [await plain(), await someEvent({ ...repo, isPrivate: true }), await plain()];
@@ -329,7 +329,7 @@ describe("S129 a private event", () => {
     expect((await leaseEvents(fresh)).leases).toEqual([]);
   });
 
-  it("of a moved repository is delivered to watchers at the new place, and not to those who could read it only at the old one", async () => {
+  it("of a moved repository is delivered only to watchers who may read the repository at the new place", async () => {
     const movedTo = { name: "stranger/tides", owner: { id: stranger?.id as string } };
     const arrival = await watchingWebhook(user(stranger as TestPerson), [movedTo.owner.id]);
     hooks.arrival = arrival;
@@ -349,7 +349,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
       )
     ).rows;
 
-  it("is exact with parallel fan-outs; excess triggers are recorded, counted and not sent", async () => {
+  it("is exact with parallel fan-outs, and excess triggers are recorded but not sent", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     for (let made = 0; made < 4 * EVENTS_MAX; made++) await someEvent({ id: newId(), ownerId: ada.id });
@@ -362,7 +362,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     }
   });
 
-  it("S137 keeps as many excess triggers as the limit, and only counts the others", async () => {
+  it("S137 keeps at most as many excess triggers as the limit, and only counts further triggers", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "10" });
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
@@ -381,7 +381,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 10, rate_limited: 2 * EVENTS_MAX - 9 }]);
   });
 
-  it("subtracts an excess trigger from the hour in which it was counted, even by a worker that was killed", async () => {
+  it("subtracts an excess trigger from the hour in which the trigger was counted", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     for (let made = 0; made < 60; made++) await someEvent({ id: newId(), ownerId: ada.id });
@@ -401,7 +401,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 10 }]);
   });
 
-  it("counts back 24 hours, and excludes only the excess triggers of a batch that exceeds it", async () => {
+  it("covers the last 24 hours, and excludes only the excess triggers of a batch", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     await pool().query(
@@ -420,7 +420,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect((await hours(id)).at(-1)).toEqual({ triggered: 5, rate_limited: 2 });
   });
 
-  it("returns webhooks over the limit once, not with each event and watcher", async () => {
+  it("returns each webhook over the limit once", async () => {
     const ada = await person();
     const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
     for (let made = 0; made < 4; made++) await someEvent({ id: newId(), ownerId: ada.id });
@@ -440,7 +440,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(others).toEqual(others.map(() => null));
   });
 
-  it("lets users who may not write to the repository use at most a quarter, and leaves the rest to all others", async () => {
+  it("lets users without write access to the repository use at most a quarter", async () => {
     const [ada, bea] = [await person(), await person()];
     const id = await watchingWebhook(ada, [ada.id]);
     const by = (actorId: string | null) => someEvent({ id: newId(), ownerId: ada.id }, { actorId });
@@ -455,7 +455,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await count("webhook_hour where webhook_id = $1 and by_outsiders = 12", id)).toBe(1);
   });
 
-  it("counts discussions on a platform as outsiders', because the platform does not say who may write, and changes of its repositories as the owner's", async () => {
+  it("counts a platform's discussions as outsiders' and changes of its repositories as the owner's", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     const report = (scope: EventScope) =>
@@ -512,7 +512,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await sentOf(repo, maker)).toBe(20);
   });
 
-  it("S131 ends a loop: a receiver that pushes for each delivery gets 50 deliveries, and no more", async () => {
+  it("S131 ends the loop of a receiver that pushes for each delivery after 50 deliveries", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
     const push = () => someEvent({ id: newId(), ownerId: ada.id });
@@ -530,7 +530,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
 });
 
 describe("matching", () => {
-  it("reads only by index, and only as much as there are watchers, with 10 webhooks and with 20,000", async () => {
+  it("reads only by index and in proportion to the watchers, with 10 webhooks and with 20,000", async () => {
     const ada = await person();
     const repo = { id: newId(), ownerId: ada.id };
     for (let made = 0; made < 10; made++) await watchingWebhook(ada, [repo.id]);

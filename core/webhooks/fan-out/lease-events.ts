@@ -30,7 +30,6 @@ export type LeasedEvents = {
   leases: EventLease[];
   /** These deliveries must be sent or queued before the leases expire. */
   deliveries: ClaimedDelivery[];
-  /** These deliveries are over the limit of 24 hours, so they are recorded and not sent. */
   over: Map<ClaimedDelivery, OverLimit>;
   isFull: boolean;
 };

@@ -25,7 +25,6 @@ export function overLimit<Trigger extends { isByOutsider: boolean }>(
   return [...beyondPart, ...last(others, excess.others)];
 }
 
-/** How many triggers exceed the limit besides `own`. */
 export function excessBesides(own: readonly unknown[], counts: Triggers, limit: number): number {
   const { byOutsiders, others } = excessOf(counts, limit);
   return byOutsiders + others - own.length;

@@ -39,7 +39,6 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
   });
 }
 
-/** Waiting deliveries are held until the webhook is enabled. */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);

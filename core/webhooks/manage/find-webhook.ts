@@ -37,7 +37,6 @@ async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promis
   throw notFound("Webhook");
 }
 
-/** The webhook's row is locked until the transaction ends. */
 export async function findWebhookToChange(tx: Db, actor: Actor, id: string, of?: string): Promise<Webhook> {
   if (isId(id)) await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${id} FOR NO KEY UPDATE`;
   return findWebhook(actor, id, { action: "webhook.manage", tx, ...(of !== undefined && { of }) });

@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 
 describe("watched items", () => {
-  it("are stored by ID: moved items have their new name and are found by the old one, deleted ones are marked", async () => {
+  it("are stored by ID, so that moved items have their new name and deleted items are marked", async () => {
     const organization = await organizationOf(ada);
     const repo = await someRepo(ada);
     const webhook = await webhookOf(ada, [
@@ -173,7 +173,7 @@ describe("watched items", () => {
     await expect(make(["read-repos"], own(ada), mine)).rejects.toMatchObject({ code: "insufficient_scope", scope: "webhooks" });
   });
 
-  it("are read and resolved in as many statements for eight as for one", async () => {
+  it("are resolved in as many statements for eight items as for one", async () => {
     const person = await signedInPerson();
     const repos = await Promise.all(Array.from({ length: 8 }, (_, at) => someRepo(person, { isPrivate: at % 2 === 0 })));
     const making = (watched: WatchedItemInput[]) => countStatements(() => webhookOf(person, watched));
@@ -189,7 +189,7 @@ describe("watched items", () => {
 });
 
 describe("bounds", () => {
-  it("S137 refuse a large job, whether sent or copied from a run, since a list contains the jobs of all webhooks", async () => {
+  it("S137 refuse a large job, whether it is sent or copied from a run", async () => {
     const person = await signedInPerson();
     const watched = [item("user", person.username)];
     const environment = { A: "x".repeat(32_000), B: "x".repeat(32_000), C: "x".repeat(2_000) };
@@ -261,7 +261,7 @@ describe("S130 the secret of a webhook", () => {
     ["a job, which has it in its environment", { url }, { job }],
     ["another command", { job }, { job: { ...job, command: ["sh", "-c", "env | base64"] } }],
     ["an address in place of a job", { job }, { url }],
-  ])("is not sent to %s unless it is given again", async (_what, before, after) => {
+  ])("is not sent to %s unless the secret is given again", async (_what, before, after) => {
     const id = await withSecret(before);
     const app: TokenHolder = {
       kind: "token",
@@ -307,7 +307,7 @@ describe("S130 the secret of a webhook", () => {
 });
 
 describe("disabling, enabling and deleting", () => {
-  it("hold waiting deliveries, release them at once, and delete them (docs/specification/webhooks.md#states)", async () => {
+  it("hold, release and delete waiting deliveries (docs/specification/webhooks.md#states)", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     await disableWebhook(ada.actor, webhook.id, from);
     await db().webhook.update({ where: { id: webhook.id }, data: { failingSince: new Date() } });
@@ -338,7 +338,7 @@ describe("disabling, enabling and deleting", () => {
     await expect(findWebhook(anonymous, webhook.id)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S122 a delivery that was put on hold just when its webhook was enabled, or deleted, is found again", async () => {
+  it("S122 a delivery that was put on hold while its webhook was enabled or deleted is found again", async () => {
     const [enabled, disabled] = [
       await webhookOf(ada, [item("user", ada.username)]),
       await webhookOf(ada, [item("user", ada.username)]),
@@ -352,7 +352,7 @@ describe("disabling, enabling and deleting", () => {
     expect(await releaseForgotten()).toBe(0);
   });
 
-  it("at the same time as other changes leave a valid state", async () => {
+  it("leave a valid state even if they coincide with other changes", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     const changes = Array.from({ length: 4 }, (_, at) => [
       enableWebhook(ada.actor, webhook.id, from),
@@ -366,7 +366,7 @@ describe("disabling, enabling and deleting", () => {
     expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
   });
 
-  it("of an account or organization itself also deletes its webhooks and their waiting deliveries", async () => {
+  it("of an account or organization also deletes its webhooks and their waiting deliveries", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     const ofPerson = await webhookOf(person, [item("user", ada.username)]);
@@ -384,7 +384,7 @@ describe("disabling, enabling and deleting", () => {
     expect(namesOf(await findWebhook(grace.actor, watchesBoth.id))).toEqual([null, null]);
   });
 
-  it("change nothing if the state is already reached; each change is in the audit log with its webhook and a short target", async () => {
+  it("change nothing if the state is already reached, and the audit log has each change", async () => {
     const watched = [item("user", ada.username)];
     const secretly = "https://hooks.example.com/path?key=in-the-query";
     const { webhook } = await createWebhook(ada.actor, own(ada), { url: secretly, watched }, from);
@@ -408,7 +408,7 @@ describe("disabling, enabling and deleting", () => {
     expect(JSON.stringify(entries)).not.toContain("in-the-query");
   });
 
-  it("S136 find only a webhook of the owner in the URL; a token without the scope gets the same refusal for every ID", async () => {
+  it("S136 find only a webhook of the owner in the URL", async () => {
     const { id } = await webhookOf(ada, [item("user", ada.username)]);
     expect((await findWebhook(ada.actor, id, { of: ada.id })).id).toBe(id);
     await expect(findWebhook(ada.actor, id, { of: grace.id })).rejects.toMatchObject({ code: "not_found" });
@@ -428,7 +428,7 @@ describe("disabling, enabling and deleting", () => {
     }
   });
 
-  it("need no recent authentication: a program does the same with its token", async () => {
+  it("need no recent authentication, because programs do the same with tokens", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     expect((await disableWebhook(staleActor(ada.actor), webhook.id, from)).disabledReason).toBe("owner");
   });

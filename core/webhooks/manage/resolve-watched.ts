@@ -44,7 +44,6 @@ const refuse = (sentence: string) => new ServiceError("invalid_request", sentenc
 
 type AccountRow = { handle: string; userId: string | null; orgId: string | null };
 
-/** @returns the accounts by handle */
 async function accountsNamed(tx: Db, items: WatchedItemInput[]): Promise<Map<string, AccountRow>> {
   if (items.length === 0) return new Map();
   const rows = await tx.$queryRaw<AccountRow[]>`SELECT h.handle, h.user_id AS "userId", h.org_id AS "orgId"

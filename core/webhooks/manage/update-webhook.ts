@@ -26,7 +26,6 @@ type WebhookChanges = TargetInput & {
   secret?: string | null;
 };
 
-/** @param of the owner that the URL names, if it names one */
 export async function updateWebhook(
   actor: Actor,
   id: string,

@@ -105,7 +105,7 @@ describe("a replay of one", () => {
     expect(await db().deliveryQueue.count({ where: { webhookId } })).toBe(53);
   });
 
-  it("S123 S124 sends the same bytes under the same id to the webhook's current target, signed with its current secret", async () => {
+  it("S123 S124 sends the same bytes under the same ID to the current target, signed with the current secret", async () => {
     const [old, current] = [await startReceiver([500]), await startReceiver()];
     const webhookId = await webhookTo({ url: old.url, secret: "the first of the two secrets", ownerId: ada.id });
     const [id = ""] = await queueDeliveries(webhookId, { tags: ["b", "a", 'ü "'] });
@@ -144,7 +144,7 @@ describe("a replay of one", () => {
     expect(audited.map(({ data }) => data)).toContainEqual({ webhookId, deliveryId: id, count: 1 });
   });
 
-  it("S127 S129 sends a delivery that was over the limit, says why there was no response, and withholds an event that the webhook's owner cannot read", async () => {
+  it("S127 S129 sends a delivery that was over the limit, and withholds an event that the owner cannot read", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [over = ""] = await failedDeliveries(webhookId, 1);
     await db().delivery.update({ where: { id: over }, data: { state: "rate_limited", attempts: 0 } });
@@ -160,7 +160,7 @@ describe("a replay of one", () => {
     expect(await statesOf([over, lost])).toEqual({ waiting: 1, withheld: 1 });
   });
 
-  it("without a worker stays in the queue, once, even if it is requested three times", async () => {
+  it("without a worker is queued once, even if it is requested three times", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [id = ""] = await failedDeliveries(webhookId, 1);
     const asked = await Promise.all([1, 2, 3].map(() => replayDelivery(ada.actor, webhookId, id, from, { waitMs: 50 })));
@@ -179,7 +179,7 @@ describe("a replay of one", () => {
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
 
-  it("S136 is refused in the same way for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
+  it("S136 is refused in the same way for missing deliveries and other users' deliveries", async () => {
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
@@ -209,7 +209,7 @@ describe("a replay of one", () => {
 });
 
 describe("a test", () => {
-  it("of each kind has a payload of the contract, says that it is a test, and does not count toward the limit", async () => {
+  it("of each kind matches the contract, is marked as a test, and does not count toward the limit", async () => {
     const receiver = await startReceiver();
     const webhookId = await webhookTo({ url: receiver.url, secret: "of the test", ownerId: ada.id });
     const repo = { id: newId(), type: "dataset", ownerId: ada.id, ownerKind: "user", name: "tides", nameCanonical: "tides" };
@@ -234,7 +234,7 @@ describe("a test", () => {
     expect(shown.attemptLog[0]?.request?.headers["x-webhook-test"]).toBe("true");
   });
 
-  it("is also sent by a disabled webhook, once, about a sample repository if none may be named", async () => {
+  it("is sent once by a disabled webhook, about a sample repository if no other may be named", async () => {
     const receiver = await startReceiver([500, 500]);
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
     const hidden = { id: newId(), type: "model", ownerId: grace.id, ownerKind: "user", name: "secret", nameCanonical: "secret" };
@@ -255,7 +255,7 @@ describe("a test", () => {
 });
 
 describe("a replay of many", () => {
-  it("S124 sends all failed deliveries of a range again, and records its progress; waiting ones are not sent twice", async () => {
+  it("S124 sends all failed deliveries of a range again, and records its progress", async () => {
     const receiver = await startReceiver([500]);
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
     const since = new Date(Date.now() - 1_000);
@@ -283,7 +283,7 @@ describe("a replay of many", () => {
     expect(sent).toHaveLength(41);
   });
 
-  it("of named deliveries leaves out waiting ones, other owners' and duplicates; three replays run at a time", async () => {
+  it("of named deliveries leaves out waiting deliveries, other owners' deliveries and duplicates", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: grace.id });
     const [ids, theirs] = [await failedDeliveries(webhookId, 3), await failedDeliveries(other, 1)];
@@ -307,7 +307,7 @@ describe("a replay of many", () => {
     expect((await listReplays(ada.actor, webhookId)).map(({ state }) => state)).toEqual(["running", "running", "running"]);
   });
 
-  it("S136 with a token, leaves out what the token may not see; twenty such requests at once do not run out of connections", async () => {
+  it("S136 with a token, leaves out deliveries that the token may not see", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const app = await ownToken(ada.id, ["webhooks"]);
     const hidden = await failedDeliveries(webhookId, 2, { isPrivate: true, ownerId: ada.id });
@@ -319,7 +319,7 @@ describe("a replay of many", () => {
     expect(await replay({ since: new Date(Date.now() - 60_000) })).toMatchObject({ total: 3 });
   });
 
-  it("that is cancelled removes its waiting deliveries from the queue, and each has its former state again", async () => {
+  it("that is cancelled removes its waiting deliveries from the queue and restores their states", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 6);
     const [over = "", done = "", kept = "", held = ""] = ids;
@@ -341,7 +341,7 @@ describe("a replay of many", () => {
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled" });
   });
 
-  it("S128 one user's many replays, also in organizations, do not delay another user's", async () => {
+  it("S128 one user's many replays, even in organizations, do not delay another user's replay", async () => {
     await pool().query("update webhook_replay set finished_at = now()");
     for (let each = 0; each < 3; each++) {
       const { id: ownerId } = await organizationOf(grace);
@@ -368,7 +368,7 @@ describe("a replay of many", () => {
     expect(await db().webhookReplay.findUniqueOrThrow({ where: { id } })).toMatchObject({ total: 3, deliveryIds: [] });
   });
 
-  it("S122 whose worker is killed halfway continues from there: no delivery is skipped or queued twice", async () => {
+  it("S122 whose worker is killed halfway is continued without skipped or repeated deliveries", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 5_000);
     const replay = await startReplay(ada.actor, webhookId, { since: new Date(Date.now() - 60_000) }, from);

@@ -19,7 +19,6 @@ import { findWebhookRow } from "../manage/find-webhook.ts";
 import { webhookReads } from "../watchers.ts";
 import { awaitAttempt, putIntoQueue, type Sent, type WaitOptions } from "./replay-delivery.ts";
 
-/** The limit for one webhook. */
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
@@ -90,7 +89,7 @@ type TestRepo = {
   tags: string[];
 };
 
-/** The repository is a watched one, if there is one. The event is made up. */
+/** Uses a watched repository, if there is one. The event is made up. */
 async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: string | null): Promise<EventPayload> {
   const repo = (await watchedRepo(tx, webhook)) ?? madeUpRepo(webhook);
   const at = kind.lastIndexOf(".");
@@ -128,7 +127,7 @@ function repoOf(repo: TestRepo, scope: string) {
   };
 }
 
-/** The number is that of no discussion, so that a receiver that answers a test with a comment finds none. */
+/** No discussion has this number, so that a receiver that answers a test with a comment finds none. */
 function discussionOf(repo: TestRepo, kind: TestKind, author: string) {
   const num = 1_000_000_000;
   return {

@@ -38,7 +38,6 @@ type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
-/** The list lets administrators talk to these members before they enable the requirement. */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,
@@ -79,7 +78,6 @@ export type OwnRestriction = {
   provider: { slug: string; name: string } | null;
 };
 
-// After the user has met these requirements, the page shows the next.
 const LIST_MAX_ROWS = 20;
 
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {

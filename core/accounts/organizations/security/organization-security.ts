@@ -125,7 +125,6 @@ export async function updateOrganizationSecurity(
   });
 }
 
-/** Locks the provider, so that nobody removes it meanwhile. */
 async function liveProviderId(tx: Db, orgId: string): Promise<string> {
   const [provider] = await tx.$queryRaw<{ id: string }[]>`
     SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)} AND disabled_at IS NULL FOR KEY SHARE`;

@@ -120,7 +120,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
 
-  it("has a limited number of processes, and all of them end with it", async () => {
+  it("has a limited number of processes, which all end with the job", async () => {
     const [bomb, left] = [longTime(), longTime()];
     const script = `sleep ${left} & i=0; while [ $i -lt 200 ]; do sleep ${bomb} & i=$((i+1)); done; echo all; exit 5`;
     const { ended, said } = await startTask(bubblewrap, sh(`(${script}) 2>&1; exec sleep 4`));
@@ -146,7 +146,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("gets a signal before it is killed, and ends whether it reacts to the signal or not", async () => {
+  it("gets a signal, and is killed if it does not react", async () => {
     const polite = await startTask(bubblewrap, sh('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'));
     const deaf = await startTask(bubblewrap, sh('trap "" TERM; echo ready; while :; do sleep 0.05; done'));
     await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout]).toEqual(["ready\n", "ready\n"]), { timeout: 10_000 });
@@ -220,7 +220,7 @@ describe("S132 a job in bubblewrap", () => {
 });
 
 describe("a job in bubblewrap", () => {
-  it("finds the files of its Space, read-only, the payload in a file, and this service's own Node", async () => {
+  it("finds its Space's files, read-only, the payload in a file, and this service's Node", async () => {
     const files = mkdtempSync(join(tmpdir(), "keyhook-files-"));
     onTestFinished(() => rmSync(files, { recursive: true, force: true }));
     writeFileSync(
@@ -233,7 +233,7 @@ describe("a job in bubblewrap", () => {
     expect(stderr).toMatch(/Read-only file system/);
   });
 
-  it("says which program replaces an image, and is refused if none does", async () => {
+  it("names the program that replaces its image, and is refused if no program does", async () => {
     provideSettings({ JOBS_IMAGES: "debian,node" });
     const node = await run(["node", "-p", "1"], { image: "docker.io/library/node:20-slim" });
     expect(node).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "1\n" });
@@ -248,13 +248,13 @@ describe("a job in bubblewrap", () => {
     expect(parseImage("localhost:5000/a/b:1.2")).toEqual({ name: "localhost:5000/a/b", tag: "1.2" });
   });
 
-  it("runs if the probe finds no fault, and a missing program is the job's own failure", async () => {
+  it("runs if the probe finds no fault, and fails if its program is missing", async () => {
     expect(await probe(bubblewrap)).toBeUndefined();
     expect(await run(["no-such-program"])).toMatchObject({ exit: { kind: "exited", code: 127 } });
     expect(await run([])).toMatchObject({ exit: { kind: "failed", reason: expect.stringContaining("has no command") } });
   });
 
-  it("S132 with network access, reaches this service, but nothing else on this machine and no metadata service", async () => {
+  it("S132 with network access, reaches this service, but neither other local services nor a metadata service", async () => {
     const servers = [createServer((_, res) => res.end("the service")), createServer((_, res) => res.end("something else"))];
     const [own = 0, other = 0] = await Promise.all(
       servers.map(async (server, i) => {

@@ -69,7 +69,7 @@ describe.each(["auto", "off"] as const)("memory, with JOBS_CGROUP=%s", (setting)
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("files in /tmp count, and so do empty files, which take kernel memory", { timeout: 120_000 }, async () => {
+  it("files in /tmp are counted, even empty files, which take kernel memory", { timeout: 120_000 }, async () => {
     const limits = { ...smallLimits, memoryBytes: 32 * MEBIBYTE, scratchBytes: 512 * MEBIBYTE };
     const files = held('open(my $file, ">", "/tmp/full"); for (1..100) { syswrite($file, "x" x (1 << 20)); }');
     expect((await run(files, { limits })).exit).toEqual({ kind: "out_of_memory" });
@@ -77,7 +77,7 @@ describe.each(["auto", "off"] as const)("memory, with JOBS_CGROUP=%s", (setting)
     expect((await run(names, { limits })).exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("a process that a thread started is counted too", async () => {
+  it("a process that a thread started is counted", async () => {
     const script = `
       const { Worker } = require("node:worker_threads");
       new Worker('require("node:child_process").spawn("perl", ["-e", "my $x = q(x) x (200 << 20); sleep 3; print q(held)"], { stdio: "inherit" })', { eval: true });`;
@@ -114,7 +114,7 @@ describe("a cgroup", () => {
     expect(share).toBeGreaterThan(0.3);
   });
 
-  it("holds a task to the CPUs of its flavor", async () => {
+  it("limits a task to the CPUs of its flavor", async () => {
     const { stdout } = await run(busy(4, soon()), { limits: { ...smallLimits, cpus: 0.1 } });
     expect(Number(stdout)).toBeLessThan(2 * 0.1 * 3);
   });
@@ -147,7 +147,7 @@ describe("a task's user", () => {
   });
   afterEach(() => provideSettings({ JOBS_UIDS: "60706-61183" }));
 
-  it("belongs to one task at a time, whichever worker runs the task, and is free again when the task or its worker has ended", {
+  it("belongs to one task at a time, even with several workers", {
     timeout: 60_000,
   }, async () => {
     const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user IDs for jobs") };

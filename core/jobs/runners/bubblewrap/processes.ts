@@ -45,7 +45,6 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   if (atMost <= limit) return atMost;
   let exact = files;
   for (const [each, most] of quick) {
-    // For a process that cannot be read, the quick count is used.
     const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
       code === "EACCES" || code === "EPERM" ? undefined : "",
     );

@@ -150,7 +150,7 @@ describe("a job in a container", () => {
 });
 
 describe("connections out of a container", () => {
-  it("S132 with network access reach what the service's own requests may reach, and no private address, host or other container", async () => {
+  it("S132 with network access reach only what the service's own requests may reach", async () => {
     const site = createHttpServer((_, response) => response.end("from outside\n"));
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());
@@ -187,7 +187,7 @@ describe("connections out of a container", () => {
   });
 
   // An exception in the worker would end it, and Vitest would fail the file.
-  it("S132 a job that resets its connections to the proxy does not end those of other jobs", async () => {
+  it("S132 a job that resets its connections to the proxy does not end other jobs' connections", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {
         const socket = connect(3128, "127.0.0.1", () => socket.resetAndDestroy()).on("error", () => {}).on("close", done);

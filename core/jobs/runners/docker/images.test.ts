@@ -57,7 +57,7 @@ async function choose(image: string): Promise<[which: string | undefined, notes:
   return [/^WHICH=(.*)$/m.exec(Config.Env.join("\n"))?.[1], notes];
 }
 
-it("only listed registries are asked for an image, and the refusal names them", async () => {
+it("only listed registries are asked for an image, and the refusal names these registries", async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections++;
@@ -90,7 +90,7 @@ it("a registry's response is not disclosed", async () => {
   expect(reason).not.toContain("secret words");
 });
 
-it("the pulled and checked image is the one that runs, and a digest never means another image", async () => {
+it("the pulled and checked image is the one that runs", async () => {
   const first = push("library/tool", "1", "first");
   expect(await choose("tool:1")).toEqual(["first", ["Pulling docker.io/library/tool:1."]]);
   push("library/tool", "1", "second");
@@ -104,7 +104,7 @@ it("the pulled and checked image is the one that runs, and a digest never means 
   expect(await choose(`tool:1@${first}`)).toEqual(["first", []]);
 });
 
-it("the ID that an image name had is forgotten when the image is removed", async () => {
+it("an image name's ID is forgotten when the image is removed", async () => {
   const name = `docker.io/library/gone@${push("library/gone", "1", "gone")}`;
   await choose(name);
   expect(await choose(name)).toEqual(["gone", []]);
@@ -143,7 +143,7 @@ it("an image with volumes, or one that is too large, is refused and removed", as
   expect(await engine.volumes()).toEqual([]);
 });
 
-it("a worker keeps the most recently used images up to a total size, and never removes the operator's own", async () => {
+it("a worker removes the least recently used images above a total size, but never the operator's", async () => {
   push("library/operators", "1", "operators");
   await engine.podman("pull", "--quiet", "docker.io/library/operators:1");
   const start = Date.now();

@@ -10,7 +10,7 @@ export class ImageRefused extends Error {
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** How long the ID that a name stands for is remembered, because registries limit requests. */
+/** A name's ID is remembered for this long, because registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
 const RECENTLY_USED_SECONDS = 120;
@@ -19,7 +19,7 @@ type Resolved = { id: string; at: number };
 const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
-/** The ID is a hash, so the inspected image runs. The registry is asked: a local image of this name may be the operator's own. */
+/** Returns the inspected image's hash. The registry is asked, because a local image of this name may be the operator's own. */
 export async function provideImage(
   engine: Docker,
   image: string,

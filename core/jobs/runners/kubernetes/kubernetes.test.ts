@@ -22,7 +22,7 @@ async function cluster() {
 const sh = (script: string) => ["sh", "-c", script];
 
 describe("a job in a cluster", () => {
-  it("S132 S133 runs in a pod without privileges, tokens or a network, with its environment in a secret, and leaves nothing behind", async () => {
+  it("S132 S133 runs in a pod without privileges, tokens or a network, and leaves nothing behind", async () => {
     const { made, madeSecrets, pods, secrets, policies } = await cluster();
     const ended = await runTask(kubernetes, sh('echo "$GREETING $WEBHOOK_PAYLOAD_FILE"; exit 4'), {
       image: "debian:12",
@@ -89,7 +89,7 @@ describe("a job in a cluster", () => {
     expect([...policies.values()]).toEqual(networkPolicies);
   });
 
-  it("S132 never gets another image than the one that it names", () => {
+  it("S132 gets only the image that it names", () => {
     expect(imageOf({})).toBe("docker.io/library/node:24-slim");
     expect(imageOf({ image: "debian:12" })).toBe("docker.io/library/debian:12");
     expect(() => imageOf({ image: "registry.example.com/tool" })).toThrow("cannot use the image registry.example.com/tool");
@@ -104,14 +104,14 @@ describe("a job in a cluster", () => {
     expect(stdout).toBe("$(TOKEN) $$ $HOME");
   });
 
-  it("is followed to its end even if the stream of its log breaks off, with each line once", async () => {
+  it("is followed to its end, with each line once, even if the log's stream breaks off", async () => {
     const { cut } = await cluster();
     cut.next = true;
     const { ended } = await startTask(kubernetes, sh("echo one; sleep 1; echo two; sleep 1; echo three"), { image: "debian:12" });
     expect((await ended).stdout).toBe("one\ntwo\nthree\n");
   });
 
-  it("gets a signal, then is killed; leftovers of a lost worker are removed", async () => {
+  it("gets a signal before it is killed, and leftovers of a lost worker are removed", async () => {
     const { pods, secrets } = await cluster();
     const polite = await startTask(kubernetes, sh('trap "exit 7" TERM; echo go; while :; do sleep 0.05; done'), {
       image: "debian:12",
