@@ -67,6 +67,12 @@ api.use(
   }),
 );
 
+// Some proxies would give a stored response to callers with other tokens.
+api.use(async (c, next) => {
+  await next();
+  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+});
+
 api.use(refuseBadInput);
 
 for (const addRoute of [

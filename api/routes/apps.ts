@@ -23,7 +23,6 @@ import { defineRoute, failure, json } from "../define-route.ts";
 import { linkNextPage, pageNumber } from "../next-page.ts";
 import { findPublicOwner } from "./people.ts";
 
-const cacheControl = "no-store";
 const oneApp = z.object({ app: oauthAppSchema });
 /** These changes could let a stolen token take over the app, so they require a recent authentication (S113). */
 const recentOnly = {
@@ -44,7 +43,6 @@ export const appRoutes = [
       p: pageNumber(),
     }),
     responses: { 200: json("Apps", z.array(listedOAuthAppSchema)) },
-    cacheControl,
     async handle({ c, actor, params, query: { p } }) {
       const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
       if (p < pageCount) linkNextPage(c, { p: p + 1 });
@@ -66,7 +64,6 @@ export const appRoutes = [
       ),
       409: failure("The owner already has the maximum number of apps"),
     },
-    cacheControl,
     async handle({ actor, params, body, origin }) {
       const owner = await ownerOf(actor, params.name);
       const { description, homepageUrl, backchannelLogoutUri, ...settings } = body;
@@ -86,7 +83,6 @@ export const appRoutes = [
     actor: "user",
     summary: "Get an OAuth app {whose}",
     responses: { 200: json("The app", oneApp) },
-    cacheControl,
     handle: async ({ actor, params }) => ({ app: appJson(await findApp(actor, params)) }),
   }),
 
@@ -99,7 +95,6 @@ export const appRoutes = [
       "Absent fields stay unchanged. A change of redirect URIs, of the sign-out URL, of the device flow or of the security profile, or more scopes for a bound app, requires a token as described under 403.",
     body: oauthAppChangesSchema,
     responses: { 200: json("The app", oneApp), ...recentOnly },
-    cacheControl,
     async handle({ actor, params, body, origin }) {
       const { app } = await findApp(actor, params);
       await updateApp(actor, app.id, withoutAbsent(body), origin);
@@ -119,7 +114,6 @@ export const appRoutes = [
       200: json("The app and its secret, which is never shown again", oneApp.extend({ secret: z.string() })),
       ...recentOnly,
     },
-    cacheControl,
     async handle({ actor, params, body: { overlapSeconds = 0 }, origin }) {
       const { app, secrets } = await findApp(actor, params);
       const { secret } =
@@ -136,7 +130,6 @@ export const appRoutes = [
     actor: "user",
     summary: "Delete an OAuth app {whose} and revoke all its tokens",
     responses: { 200: json("Deleted", z.object({})), ...recentOnly },
-    cacheControl,
     async handle({ actor, params, origin }) {
       const { app } = await findApp(actor, params);
       await deleteApp(actor, app.id, origin);

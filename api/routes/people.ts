@@ -97,7 +97,6 @@ export const peopleRoutes = [
       p: pageNumber(),
     }),
     responses: { 200: json("The members, in the order in which they joined", z.array(memberSchema)) },
-    cacheControl: "no-store",
     async handle({ c, actor, params, query: { limit, p } }) {
       const owner = await findPublicOwner(params.name, "organization");
       const { items, page, pageSize, total } = await listMembers(actor, owner.id, { page: p, pageSize: limit });

@@ -10,7 +10,6 @@ import { EVENT_STREAM_HEADERS } from "#core/webhooks/activity/stream-activity.ts
 import { findStaleWebhooks, refreshRelayed } from "#core/webhooks/relayed.ts";
 import { defineRoute, events, failure, json } from "../define-route.ts";
 
-const cacheControl = "no-store";
 const params = { name: z.string().openapi({ description: "The relay's name: lower-case letters, digits, `.`, `-` and `_`." }) };
 
 /** Public URLs for receivers that have none (docs/decisions/063-the-relay.md). */
@@ -22,7 +21,6 @@ export const relayRoutes = [
     summary: "List your relays",
     description: "Requires the scope `webhooks`.",
     responses: { 200: json("The relays, by name; for an app, only those that it opened", z.array(relayRecordSchema)) },
-    cacheControl,
     handle: async ({ actor, account }) => (await listRelays(actor, account.id)).map(relayJson),
   }),
 
@@ -35,7 +33,6 @@ export const relayRoutes = [
       "A relay keeps its URL if it is renewed within 72 hours. If it is renewed later, it gets a new URL, and `staleWebhooks` lists your webhooks that still use the old one.",
     params,
     responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user already has the maximum number of relays") },
-    cacheControl,
     async handle({ actor, account, params, origin }) {
       const { relay, previousUrl } = await openRelay(actor, account.id, params.name, origin);
       if (previousUrl === null) return { relay: relayJson(relay) };
@@ -50,7 +47,6 @@ export const relayRoutes = [
     summary: "Get a relay",
     params,
     responses: { 200: json("The relay", z.object({ relay: relayRecordSchema })) },
-    cacheControl,
     async handle({ actor, account, params }) {
       return { relay: relayJson(await findRelay(actor, account.id, params.name)) };
     },
@@ -63,7 +59,6 @@ export const relayRoutes = [
     summary: "Close a relay and its URL",
     params,
     responses: { 200: json("Closed", z.object({})) },
-    cacheControl,
     async handle({ actor, account, params, origin }) {
       await closeRelay(actor, account.id, params.name, origin);
       return {};
@@ -127,7 +122,6 @@ export const relayRoutes = [
       200: json("The response is recorded", z.object({})),
       404: failure("The request belongs to another user, or was already answered or abandoned"),
     },
-    cacheControl,
     async handle({ actor, account, params: { name, id }, body: { status, headers, bodyBase64 } }) {
       if (!/^[A-Za-z0-9+/]*={0,2}$/.test(bodyBase64)) throw invalidRequest("bodyBase64: is not base64.", "bodyBase64");
       const body = Buffer.from(bodyBase64, "base64");

@@ -229,7 +229,6 @@ export const repoRoutes = [
     actor: "anyone",
     summary: "Check whether the caller may read the content of a {type}",
     responses: { 200: json("Allowed", z.object({})) },
-    cacheControl: "no-store",
     async handle({ actor, repo }) {
       await findRepo(actor, repo, "repo.read_content");
       return {};
@@ -242,7 +241,6 @@ export const repoRoutes = [
     actor: "anyone",
     summary: "Check whether the caller may write to a {type}",
     responses: { 200: json("Allowed", z.object({})) },
-    cacheControl: "no-store",
     async handle({ actor, repo }) {
       await findRepo(actor, repo, "repo.write");
       return {};

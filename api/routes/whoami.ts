@@ -18,7 +18,6 @@ export const whoamiRoutes = [
       200: json("The token's user, or the repository that a CI job's token is for", z.union([whoamiSchema, whoamiJobSchema])),
       401: failure("The token is missing, unknown, expired or revoked"),
     },
-    cacheControl: "no-store",
     async handle({ c }) {
       const holder = await requireHolder(c);
       return holder.kind === "job" ? describeJob(holder) : describeBearer(holder);

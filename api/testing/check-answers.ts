@@ -35,6 +35,10 @@ export function answerChecker() {
   async function problemOf(operation: ApiOperation, request: Request, response: Response): Promise<string | undefined> {
     const described = resolve(document, operation.responses[response.status]);
     if (!described) return `the document describes only the statuses ${Object.keys(operation.responses).join(", ")}`;
+    const cacheControl = response.headers.get("cache-control") ?? "";
+    if (request.headers.has("authorization") && !/no-store|private|no-cache|public/.test(cacheControl)) {
+      return `Cache-Control is "${cacheControl}", so a proxy may give this response to callers with other tokens`;
+    }
     if (!described.content || request.method === "HEAD" || response.status === 304) return undefined;
     const mediaType = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
     const schema = described.content[mediaType]?.schema;

@@ -35,14 +35,17 @@ export function page({ className, name, logo, footer }: Frame, title: string, co
 export type Explanations = Record<string, [title: string, text: string]>;
 
 export function errorPage(frame: Frame, explanations: Explanations, code: string): Html {
-  const [title, text] = explanations[code] ?? ["Sign-in failed", "Try again; if it happens again, contact this site."];
+  const [title, text] = (Object.hasOwn(explanations, code) && explanations[code]) || [
+    "Sign-in failed",
+    "Try again; if it happens again, contact this site.",
+  ];
   return page(
     frame,
     title,
     html`<h1>${title}</h1>
       <p class="lead">${text}</p>
       <p>${signInButton(frame)}</p>
-      <p class="muted">Error code: <code>${code in explanations ? code : "other"}</code></p>`,
+      <p class="muted">Error code: <code>${Object.hasOwn(explanations, code) ? code : "other"}</code></p>`,
   );
 }
 

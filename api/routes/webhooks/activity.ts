@@ -8,8 +8,6 @@ import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/st
 import { defineRoute, events, json } from "../../define-route.ts";
 import { requiredOwner } from "./webhooks.ts";
 
-const cacheControl = "no-store";
-
 export const activityRoutes = [
   // This route comes before `{deliveryId}`, which would also match the URL.
   defineRoute("GET {WEBHOOKS}/{id}/deliveries/live", {
@@ -38,7 +36,6 @@ export const activityRoutes = [
       "Newest first. `older` is the `cursor` of the next page. With a filter, one request searches 5,000 deliveries. If it reaches that limit before the page is full, `searchedBackTo` gives the time to which it searched.",
     query: deliveryFilterSchema,
     responses: { 200: json("A page of deliveries", deliveryPageSchema) },
-    cacheControl,
     async handle({ actor, params, query }) {
       const ownerId = await requiredOwner(params);
       const { deliveries, searchedBackTo, ...page } = await listDeliveries(actor, params.id, query, { ownerId });
@@ -58,7 +55,6 @@ export const activityRoutes = [
     },
     query: z.object({ attemptsBefore: z.string().optional() }),
     responses: { 200: json("The delivery", deliveryDetailSchema) },
-    cacheControl,
     async handle({ actor, params, query: { attemptsBefore } }) {
       const ownerId = await requiredOwner(params);
       return deliveryDetailJson(await readDelivery(actor, params.id, params.deliveryId, { attemptsBefore, ownerId }));
@@ -72,7 +68,6 @@ export const activityRoutes = [
     summary: "Chart the attempts of a webhook {whose}",
     query: z.object({ range: z.enum(chartRanges).default("24h") }),
     responses: { 200: json("The chart", webhookChartSchema) },
-    cacheControl,
     async handle({ actor, params, query: { range } }) {
       return chartJson(await readChart(actor, params.id, range, { ownerId: await requiredOwner(params) }));
     },

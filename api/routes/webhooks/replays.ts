@@ -9,7 +9,6 @@ import { defineRoute, failure, json } from "../../define-route.ts";
 import { listOf } from "../../refuse-bad-input.ts";
 import { requiredOwner } from "./webhooks.ts";
 
-const cacheControl = "no-store";
 const replaySchema = z.object({
   deliveries: listOf(z.string(), { max: SELECTED_MAX, of: "deliveries", code: "invalid_request" }).optional(),
   since: z.iso.datetime({ offset: true }).optional(),
@@ -40,7 +39,6 @@ export const replayRoutes = [
       409: failure("The webhook is disabled"),
       410: failure("The delivery's body is no longer stored"),
     },
-    cacheControl,
     async handle({ c, actor, params, origin }) {
       const how = { ownerId: await requiredOwner(params), signal: c.req.raw.signal };
       return answerOf(await replayDelivery(actor, params.id, params.logId, origin, how));
@@ -57,7 +55,6 @@ export const replayRoutes = [
     body: testBodySchema,
     isBodyOptional: true,
     responses: answered,
-    cacheControl,
     async handle({ c, actor, params, body: { kind }, origin }) {
       const how = { ownerId: await requiredOwner(params), signal: c.req.raw.signal };
       return answerOf(await sendTest(actor, params.id, kind, origin, how));
@@ -77,7 +74,6 @@ export const replayRoutes = [
       409: failure("The webhook is disabled, or there is nothing to replay"),
       429: failure("Too many replays of this webhook are running"),
     },
-    cacheControl,
     async handle({ actor, params, body, origin }) {
       const ownerId = await requiredOwner(params);
       return { replay: replayJson(await startReplay(actor, params.id, selectionOf(body), origin, { ownerId })) };
@@ -90,7 +86,6 @@ export const replayRoutes = [
     actor: "user",
     summary: "List the latest replays of a webhook {whose}",
     responses: { 200: json("The replays, at most 20, newest first", z.array(webhookReplaySchema)) },
-    cacheControl,
     async handle({ actor, params }) {
       const replays = await listReplays(actor, params.id, { ownerId: await requiredOwner(params) });
       return replays.map(replayJson);
@@ -103,7 +98,6 @@ export const replayRoutes = [
     actor: "user",
     summary: "Get the progress of a replay of a webhook {whose}",
     responses: oneReplay,
-    cacheControl,
     async handle({ actor, params }) {
       const ownerId = await requiredOwner(params);
       return { replay: replayJson(await readReplay(actor, params.id, params.replayId, { ownerId })) };
@@ -116,7 +110,6 @@ export const replayRoutes = [
     actor: "user",
     summary: "Cancel a replay of a webhook {whose}, including its waiting deliveries",
     responses: oneReplay,
-    cacheControl,
     async handle({ actor, params }) {
       const ownerId = await requiredOwner(params);
       return { replay: replayJson(await cancelReplay(actor, params.id, params.replayId, { ownerId })) };

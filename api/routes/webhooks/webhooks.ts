@@ -13,7 +13,6 @@ import type { WatchedItem, Webhook, WebhookJob, WebhookOwner } from "#core/webho
 import { defineRoute, failure, json } from "../../define-route.ts";
 import { findPublicOwner } from "../people.ts";
 
-const cacheControl = "no-store";
 const oneWebhook = z.object({ webhook: webhookSchema });
 const currentWebhook = { 200: json("The webhook", oneWebhook) };
 
@@ -25,7 +24,6 @@ export const webhookRoutes = [
     summary: "List webhooks {whose}",
     description: "All webhooks, oldest first. Requires the scope `webhooks`.",
     responses: { 200: json("The webhooks", z.array(webhookSchema)) },
-    cacheControl,
     async handle({ actor, params }) {
       const webhooks = await listWebhooks(actor, await ownerOf(actor, params.name));
       return webhooks.map((webhook) => webhookJson(webhook, actor));
@@ -47,7 +45,6 @@ export const webhookRoutes = [
       ),
       409: failure("The owner already has the maximum number of webhooks"),
     },
-    cacheControl,
     async handle({ actor, params, body, origin }) {
       const owner = await ownerOf(actor, params.name);
       const { job_id, jobSourceId, secret, generateSecret, ...input } = body;
@@ -67,7 +64,6 @@ export const webhookRoutes = [
     actor: "user",
     summary: "Get a webhook {whose}",
     responses: currentWebhook,
-    cacheControl,
     async handle({ actor, params }) {
       return { webhook: webhookJson(await findWebhook(actor, params.id, { of: await requiredOwner(params) }), actor) };
     },
@@ -83,7 +79,6 @@ export const webhookRoutes = [
       "with another scheme, host, port, relay or job (for an app: any other URL), the request must contain the current secret, a new one, or an empty string for none.",
     body: webhookChangesSchema,
     responses: currentWebhook,
-    cacheControl,
     async handle({ actor, params, body: { job_id, jobSourceId, ...changes }, origin }) {
       const owner = await requiredOwner(params);
       const all = { ...changes, jobSourceId: jobSourceId ?? job_id };
@@ -97,7 +92,6 @@ export const webhookRoutes = [
     actor: "user",
     summary: "Enable a webhook {whose} and send its waiting deliveries",
     responses: currentWebhook,
-    cacheControl,
     async handle({ actor, params, origin }) {
       return { webhook: webhookJson(await enableWebhook(actor, params.id, origin, await requiredOwner(params)), actor) };
     },
@@ -109,7 +103,6 @@ export const webhookRoutes = [
     actor: "user",
     summary: "Disable a webhook {whose} without deleting it",
     responses: currentWebhook,
-    cacheControl,
     async handle({ actor, params, origin }) {
       return { webhook: webhookJson(await disableWebhook(actor, params.id, origin, await requiredOwner(params)), actor) };
     },
@@ -123,7 +116,6 @@ export const webhookRoutes = [
     responses: {
       200: json("The webhook and its secret, which is never shown again", oneWebhook.extend({ secret: z.string() })),
     },
-    cacheControl,
     async handle({ actor, params, origin }) {
       const { webhook, secret } = await rotateWebhookSecret(actor, params.id, origin, await requiredOwner(params));
       return { webhook: webhookJson(webhook, actor), secret };
@@ -136,7 +128,6 @@ export const webhookRoutes = [
     actor: "user",
     summary: "Delete a webhook {whose}",
     responses: { 200: json("Deleted", z.object({})) },
-    cacheControl,
     async handle({ actor, params, origin }) {
       await deleteWebhook(actor, params.id, origin, await requiredOwner(params));
       return {};

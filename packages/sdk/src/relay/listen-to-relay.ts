@@ -239,7 +239,7 @@ class Work {
 function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal: AbortSignal): { stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
-  const after = (until: string) => Math.max(1_000, Math.min((Date.parse(until) - Date.now()) / 2, RENEW_LATEST_MS));
+  const after = (until: string) => Math.max(1_000, Math.min((Date.parse(until) - Date.now()) / 2 || 0, RENEW_LATEST_MS));
   const plan = (ms: number) => {
     if (isStopped) return;
     timer = setTimeout(() => {
