@@ -14,7 +14,7 @@ async function makeRepository(demo: Demo, person: Person, files: Record<string, 
 
 const content = (page: Page) => page.getByRole("textbox", { name: "Content" });
 
-/** A fill that began before the editor appears would wait for the field, which the editor hides. */
+/** Waits for the editor first, because it hides the text area. A fill of the hidden text area would never end. */
 async function fillContent(page: Page, text: string, hasScripts = true): Promise<void> {
   if (hasScripts) await expect(page.locator(".cm-content")).toBeVisible();
   await content(page).fill(text);

@@ -33,7 +33,7 @@ test("the engine's sessions end with their site sessions", async () => {
   onTestFinished(() => loop.stop());
   await isOver(before);
   await isOver(expired);
-  // With the poll alone, five ends one after another would take at least 20 seconds.
+  // If the loop only polled, ending five sessions would take at least 20 seconds.
   const people = await Promise.all(Array.from({ length: 5 }, () => signedIn()));
   const startedAt = performance.now();
   for (const person of people) {

@@ -2,7 +2,7 @@ import { localPath } from "#core/accounts/local-path.ts";
 
 const BASE = "https://self.invalid";
 
-/** No link may lead to another site (RFC 9700 §4.11). URL parsers turn `/..//host` into `//host`, for Next another host. */
+/** No link may lead to another site (RFC 9700 §4.11). URL parsers turn `/..//host` into `//host`, which Next treats as another host. */
 export function nextPath(next: unknown, fallback = "/"): string {
   const path = localPath(next);
   const url = path === null ? null : URL.parse(path, BASE);

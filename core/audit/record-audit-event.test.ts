@@ -149,7 +149,7 @@ describe("S116 the audit log", () => {
       await expect(record(person, type)).rejects.toMatchObject(limited);
     });
 
-    test("with tokens, actions that count apart on the pages count towards the common limit of all tokens", async () => {
+    test("an action that has its own limit on the pages counts towards the limits of tokens when it is done with a token", async () => {
       const personal = () => ({ type: "personal", id: newId() }) as const;
       const of = "webhook.rotate_secret";
       const mine = personal();

@@ -45,7 +45,7 @@ describe("the embedded database", () => {
     expect(new URL(first.url).password).not.toBe(new URL(first.ownerUrl).password);
   });
 
-  it("listens on a Unix socket in its directory, or on TCP if the socket's path would be too long", async () => {
+  it("has URLs that use a Unix socket in its directory, or TCP if the socket's path would be too long", async () => {
     const dataDir = directory();
     const short = await start(dataDir);
     expect(await ask(short.url, "select inet_client_addr()")).toBeNull();
@@ -141,7 +141,7 @@ describe("an embedded database that runs", () => {
     await expect(ask(url, "copy (select 1) to program 'true'")).rejects.toThrow("permission denied");
   });
 
-  it("listens on 127.0.0.1 only", async () => {
+  it("listens on no other address than 127.0.0.1", async () => {
     const { port } = server;
     const outside = Object.values(networkInterfaces())
       .flat()

@@ -91,7 +91,7 @@ const content = (repo: object, updatedRef: object): Translated => ({
   data: { repo, updatedRefs: [updatedRef] },
 });
 
-/** Usernames are the same on both sides. For other users, the service derives an ID from the forge's ID. */
+/** A user with accounts on both sides has the same username. For users without an account here, the service derives an ID. */
 const personOf = ({ id, login }: ForgeUser) => ({ id, name: login });
 
 /** The first comment of a discussion is the text of the forge's issue or pull request. */
@@ -106,13 +106,13 @@ function discussionOf(issue: ForgeIssue, pull?: ForgePull) {
   const { number: num, title, state, user, html_url: web, url: api } = issue;
   const isPullRequest = pull !== undefined || Boolean(issue.pull_request);
   const isMerged = pull?.merged ?? issue.pull_request?.merged ?? false;
-  const isOpen = pull?.draft ? "draft" : "open";
+  const openStatus = pull?.draft ? "draft" : "open";
   const mergeCommitId = isMerged && pull?.merge_commit_sha;
   return {
     // On the forge, an issue and its pull request have different IDs and the same number.
     num,
     title,
-    status: isMerged ? "merged" : state === "closed" ? "closed" : isOpen,
+    status: isMerged ? "merged" : state === "closed" ? "closed" : openStatus,
     isPullRequest,
     author: personOf(user),
     url: { web, api },

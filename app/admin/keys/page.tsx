@@ -113,7 +113,7 @@ function Rotate() {
         title="Withdraw the current keys immediately?"
         confirm="Withdraw the current keys"
       >
-        Anyone with a leaked key can sign in to apps as any user until the apps have fetched the keys without it. New keys are
+        Anyone with a leaked key can sign in to apps as any user until the apps have fetched the new list of keys. New keys are
         used immediately; apps that have not fetched them yet refuse sign-ins for a few minutes.
       </ConfirmDestructive>
     </div>

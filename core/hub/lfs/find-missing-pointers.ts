@@ -10,7 +10,7 @@ const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
-/** The search ends after this many missing pointers, or after more proposed ones than a user may have. */
+/** The search ends after this many missing pointers, or when more pointers name proposed files (S149) than a user may have. */
 export const MISSING_MAX = 1_000;
 
 type Pointer = LfsObjectId & { blob: string };

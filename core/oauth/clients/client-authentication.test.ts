@@ -242,7 +242,7 @@ describe("S52 a secret", () => {
     expect(await response.json()).toMatchObject({ error: "invalid_grant" });
   });
 
-  test("leaves PKCE required after its deletion", async () => {
+  test("makes PKCE required when it is deleted", async () => {
     const at = await prepare(world, { isConfidential: true, isPkceRequired: false });
     const without = { code_challenge: undefined, code_challenge_method: undefined };
     await authorize(at, without);
@@ -266,7 +266,7 @@ describe("S52 a secret", () => {
     expect(await withSecret(at.app, at.secret)).toBe(REFUSED);
   });
 
-  test("is refused after the overlap of a rotation, even without a notification", async () => {
+  test("is refused when the overlap of a rotation ends, although nothing notifies the processes of the end", async () => {
     const at = await confidential();
     const { secret } = await rotateSecret(operatorCommand, at.app.id, { overlapSeconds: 3600 }, noOrigin);
     await expect.poll(() => withSecret(at.app, secret), soon).toBe(PASSED);

@@ -14,8 +14,8 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
       return { ...none, state: "withheld" };
     default:
   }
-  // A receiver may close a kept connection at any time, so the attempt is repeated at once. A retry is not, so that a receiver
-  // that always closes the connection is retried by the schedule.
+  // A receiver may close an idle connection at any time, so a first attempt or replay is repeated at once. The repetition counts as
+  // a retry. A retry is never repeated at once, so if a receiver always closes the connection, the schedule decides.
   if (attempt.isStale && kind !== "retry") return { ...none, state: "waiting", again: { seconds: 0, tries } };
 
   const failed = { ...none, health: "fails" as const };
@@ -41,7 +41,7 @@ const HOUR = 60 * MINUTE;
 /** Seconds. Nine retries take less than 48 hours (S125). */
 const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
-/** Jitter only delays, and all retries stay within 48 hours. */
+/** Jitter only delays. With it, the delays of the schedule still sum up to less than 48 hours. */
 const JITTER_SHARE = 0.1;
 const JITTER_MAX = 5 * MINUTE;
 

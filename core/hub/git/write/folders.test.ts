@@ -13,7 +13,7 @@ test("a folder is new once, and again after a file has replaced it", () => {
   expect(folders.add("a/b/d")).toEqual(["a/b", "a"]);
 });
 
-test("S137 the limit allows two folders for each of the maximum number of files", () => {
+test("S137 a commit of the maximum number of files can have two folders for each file", () => {
   const many = new Folders();
   for (let index = 0; index < 25_000; index++) many.add(`samples-${index}/images/picture.png`);
   const refused = expect.objectContaining({
