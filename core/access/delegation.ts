@@ -37,7 +37,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   return id;
 }
 
-/** A revocation waits for this lock, so it finds the new delegation. Shared locks that overlap could block it forever. */
+/** A revocation waits for this lock, so it finds the new delegation. Overlapping shared locks could make it wait forever. */
 async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
@@ -140,7 +140,7 @@ export function delegationReads(
   return delegationMay("repo.read", delegationId, ownerId, creatorClientId);
 }
 
-/** Must decide as `may` does, which a test checks. For users' rows, webhooks/watchers.ts checks the sign-in requirements. */
+/** Must decide as `may` does, which a test checks. Ignores sign-in requirements, which watchers.ts checks for users' webhooks. */
 function delegationMay(
   action: RowAction,
   delegationId: Prisma.Sql,

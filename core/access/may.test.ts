@@ -232,7 +232,7 @@ describe("users' own programs", () => {
   const ofOrganization = { ownerUserId: null, ownerOrgId: organization.id };
   const actions = ["oauth_app.create", "oauth_app.read", "oauth_app.manage"] as const;
 
-  test("may manage apps, unlike apps and exchanged tokens", async () => {
+  test("may manage OAuth apps, which an app or an exchanged token may not", async () => {
     const own = [token(), token({ clientId: "cli", isFirstParty: true })];
     const others = [
       token({ clientId: "an app" }),

@@ -257,7 +257,7 @@ describe("a 403 names what is missing", () => {
     }
   });
 
-  test("the organization that was not granted to the app, to members and others alike", async () => {
+  test("the organization that was not granted to the app, whether or not the user is a member", async () => {
     for (const { userId } of [roles.admin, roles.read, await person()]) {
       const token = tokenOf(roles.admin, { userId, orgIds: [] });
       const open = owned({ orgId }, { isPrivate: false });

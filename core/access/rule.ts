@@ -24,7 +24,7 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 export type Rule = {
   on: keyof Resources;
   everyone?: true;
-  /** Who may act on public resources. `read`: everybody. `granted`: on gated ones only if accepted. `signed-in`: every user. */
+  /** `read`: everybody may act on public resources. `granted`: on gated ones, only users with access. `signed-in`: every user. */
   public?: "read" | "granted" | "signed-in";
   owner?: true;
   role?: OrganizationRole;

@@ -51,7 +51,7 @@ type Counter = [key: string, limit: ThrottleLimit];
 
 async function countersOf(trial: PasswordTrial, from: RequestOrigin): Promise<{ own: Counter[]; shared: Counter[] }> {
   const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
-  // Sign-in attempts have other counters, so that nobody can lock a signed-in user out from the sign-in page.
+  // Attempts on the sign-in page have other counters, so that nobody can use them to lock out a signed-in user.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
   const ofKnown = device && knownBrowsersThrottle(device.userId);

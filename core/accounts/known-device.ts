@@ -4,7 +4,7 @@ import { db } from "../db.ts";
 import { isId } from "../ids.ts";
 import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 
-/** Device cookies (OWASP) give no access. Known browsers count separately, so that a stranger cannot lock the owner out. */
+/** Device cookies (OWASP) give no access. Known browsers have counters of their own, so strangers cannot lock the owner out. */
 
 const PEOPLE_MAX = 5;
 const KEPT_SECONDS = 365 * 24 * 60 * 60;

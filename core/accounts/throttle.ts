@@ -49,7 +49,7 @@ const BLOCKS = 100;
 type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
-/** Each process counts a hundredth of the limit ahead, so few requests write. Only for few keys, because they stay in memory. */
+/** Each process counts a hundredth of the limit in advance, so few requests write. Use it for few keys: they stay in memory. */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
     const counting = blocks.get(key) ?? countBlock(key, limit);

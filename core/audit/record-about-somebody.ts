@@ -7,7 +7,7 @@ import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
-/** Anybody can repeat such actions, so only the service's log has all (S144). Returns whether the audit log has this one. */
+/** Anybody can repeat such actions, so the audit log has a limited number of them (S144). Returns whether it has this one. */
 export async function recordAboutSomebody(
   db: Db,
   event: NewAuditEvent & { subjectId: string | null; clientId: string | null },

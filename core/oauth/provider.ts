@@ -18,7 +18,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// Each test file needs its own engine.
+// In tests, files share `globalThis`, and the engine of one file must never use the state of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 

@@ -91,7 +91,7 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
   return kid;
 }
 
-/** `next` does not sign yet. `retiring` no longer signs, but is still published. `retired` is neither. */
+/** `next` does not sign yet. `retiring` no longer signs, but is still published. `retired` is no longer published. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {

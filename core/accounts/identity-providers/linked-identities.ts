@@ -159,7 +159,7 @@ export async function requireSignInMethod(userId: string, tx: Db): Promise<void>
   throw conflict("This is your only way to sign in. Set a password, add a passkey or link another account first.");
 }
 
-/** On an unlocked machine, the provider may confirm anybody, so only users without password and passkey use it (S113). */
+/** A provider may confirm anybody at an unlocked machine, so only users without password and passkey confirm there (S113). */
 export async function requireProvidersOnly(userId: string, tx: Db = db()): Promise<void> {
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
   if (hasPassword || passkeys > 0) {

@@ -65,7 +65,7 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    // The error may contain the authorization code or the tokens, so only its own code and message are logged.
+    // The error may contain the authorization code or the tokens, so only its `code` and `message` are logged.
     const { code, message } = error as Error & { code?: string };
     log().info({ provider: slug, code, reason: message }, "a sign-in with an identity provider failed");
     return fail(failureOf(error));
@@ -149,7 +149,7 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // Meanwhile the account or its session ended, or the user got a password or a passkey.
+    // Meanwhile the account was disabled, the session ended, or the user got a password or a passkey.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }

@@ -37,7 +37,7 @@ describe("transferOrganization", () => {
     expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
   });
 
-  test("the entry counts the trusted publishers of a former administrator who can no longer write", async () => {
+  test("the audit log counts the trusted publishers of a former administrator who can no longer write", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "read"]]);
     const { id: repoId } = await someRepo(ada, { owner: name });

@@ -20,7 +20,7 @@ const APPS_MAX = 20;
 /** Repeated role changes must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_EMAILS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
-/** Call this when the role, the membership or what the account may do has ended (decision 044). */
+/** Call this when an administrator loses the role or the membership, or the account is disabled or deleted (decision 044). */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await appsWithHeldSecret(tx, userId, orgId);
   if (apps.length === 0) return;

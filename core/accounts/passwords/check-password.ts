@@ -5,7 +5,7 @@ import { plainText } from "../plain-text.ts";
 const PASSWORD_MIN_CHARACTERS = 8;
 const PASSWORD_MAX_CHARACTERS = 256;
 
-// `bare` leaves only a few letters of many good passwords, which may equal a shorter name by chance.
+// Of many good passwords, `bare` leaves only a few letters. They may equal a shorter name by chance.
 const NAME_MIN_CHARACTERS = 4;
 
 /** NIST SP 800-63B. `names` are the username, full name and email address of the password's owner. */

@@ -8,7 +8,7 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
   );
 }
 
-/** Returns the claim without which a ref may be a tag's at GitLab or a fork's at CircleCI. Earlier versions did not require it. */
+/** Returns the claim without which a ref may be a tag (GitLab) or a fork's (CircleCI). Earlier versions did not require it. */
 export function missingBeside(wanted: Claims, token: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const isShort = name === "ref" && !wanted.ref?.startsWith("refs/") && Object.hasOwn(token, "ref_type");
   const beside = name === "oidc.circleci.com/vcs-ref" ? "oidc.circleci.com/vcs-origin" : isShort ? "ref_type" : undefined;

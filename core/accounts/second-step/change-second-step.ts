@@ -37,7 +37,7 @@ export async function changeSecondStep<T>(
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
   await consumeThrottle(throttleKey("second-step-change", userId), CHANGE_LIMIT);
   return db().$transaction(async (tx) => {
-    // Two concurrent removals would each find the other method still present.
+    // Without the lock, two concurrent removals would each find the other method still present.
     await lockLiveUser(tx, userId);
     const wasOn = await hasSecondStep(userId, tx);
     const done = await change(tx, (event) => recordAuditEvent(tx, { ...event, actorId: userId, subjectId: userId, from }));

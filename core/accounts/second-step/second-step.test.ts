@@ -187,7 +187,7 @@ describe("signing in takes two steps", () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
-    // An intruder may have seen this secret, so the owner must not get it.
+    // An intruder may have begun this setup and know its secret, so a new password must end it.
     await startTotpEnrolment(person.actor);
     await forgotPassword({ email: person.email }, fromElsewhere());
     await resetPassword(

@@ -48,7 +48,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
     userId: user.id,
     authenticatedAt,
     methods,
-    expiresAt: isSeenLongAgo ? await recordVisit(sessionId, expiresAt) : expiresAt,
+    expiresAt: isSeenLongAgo ? await recordUse(sessionId, expiresAt) : expiresAt,
     user: {
       id: user.id,
       username: user.username,
@@ -61,7 +61,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   };
 }
 
-async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
+async function recordUse(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",
     text: `UPDATE site_session
@@ -74,7 +74,7 @@ async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   return rows[0]?.expiresAt ?? expiresAt;
 }
 
-/** Finds the user for something that was created in a session and is used outside of it, such as a URL. */
+/** For a URL that was created in a session and is used outside of the session. Finds the session's user. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

@@ -108,7 +108,7 @@ describe("S113 seeing and ending one's sessions", () => {
     expect(JSON.stringify(list)).not.toContain("oken");
   });
 
-  test("a user can end one of their sessions, and every other ID gets the same response", async () => {
+  test("a user can end only their own sessions, and any other ID gets the error for a missing session", async () => {
     const { id, token, actor } = await signedInPerson();
     const other = await signedInPerson();
     for (const foreign of [other.actor.sessionId, newId(), "\0", "x".repeat(10_000)]) {

@@ -33,7 +33,7 @@ type NewUser = {
   isOperator?: boolean;
 };
 
-/** @param createdBy undefined for the new user, or null for the operator's command */
+/** @param createdBy undefined if the user creates the account, null for the operator's command */
 export async function insertUser(
   tx: Db,
   user: NewUser,

@@ -33,7 +33,7 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
   unverified: Prisma.sql`u.email_verified_at IS NULL`,
 };
 
-/** IDs begin with their time, so the primary key gives the order. An index serves prefixes. */
+/** IDs begin with the time of their creation, so the primary key sorts users by age. Other indexes serve prefixes. */
 export async function listUsers(actor: Actor, { text = "", state, ...request }: UserSearch = {}): Promise<Page<ListedUser>> {
   await requirePermission(actor, "installation.operate", null, { what: "Users" });
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });

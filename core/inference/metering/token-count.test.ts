@@ -29,7 +29,7 @@ test("a prompt is estimated by the request's text and its number of files", () =
   expect(estimatePrompt(deep)).toBe(1);
 });
 
-test("for the response, the request's maximum is reserved up to a limit, or a typical length without a maximum", () => {
+test("the response reserves the request's maximum, up to a limit, or a typical length if there is no maximum", () => {
   const reserved = (body: Record<string, unknown>) => estimateCompletion(body).reserved;
   expect(reserved({})).toBe(1_000);
   expect(reserved({ max_tokens: 50 })).toBe(50);

@@ -4,7 +4,7 @@ import { AnswerCounter } from "./relay-events.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-test("S137 a stream whose client leaves counts what it contained, and 100 tokens only for each second without text or report", () => {
+test("S137 a stream that its client leaves counts its text, plus 100 tokens for each second without text or report", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const text = (content: string) => ({ choices: [{ delta: { content } }], usage: null });
   const report = (completion_tokens: number) => ({ choices: [], usage: { prompt_tokens: 1, completion_tokens } });

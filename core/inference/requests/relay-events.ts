@@ -103,7 +103,7 @@ export class AnswerCounter {
   readonly #begin = performance.now();
   #heardAt = this.#begin;
   #reported: TokenCount | undefined;
-  /** The rest is what came after the last report. */
+  /** These three count what came after the last report. */
   #events = 0;
   #textBytes = 0;
   #silentSeconds = 1;
@@ -138,8 +138,8 @@ export class AnswerCounter {
   }
 
   /**
-   * Nobody waits for the rest of the answer. While the provider sent no text, it may have generated text that did not arrive. Only the
-   * time limits this text, because a provider may ignore the client's maximum.
+   * Call this if nobody waits for the rest of the answer. In seconds without text, the provider may have generated text that did
+   * not arrive. Only the time limits this text, because a provider may ignore the client's maximum.
    */
   abandon(): void {
     const seconds = this.#silentSeconds + this.#secondsOfSilence();

@@ -46,7 +46,7 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** These statuses are about the request, so the caller reads the provider's error. */
+/** With these statuses the request is at fault, so the user gets the provider's error. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
 /** For all other statuses, the provider's own words are left out, because they may reveal details of the operator's account. */

@@ -57,7 +57,7 @@ export class LogWriter {
       return;
     }
     await this.#share.take(() => this.#keep(stream, this.#streams[stream].take(bytes)));
-    // Output that consists of secrets leaves little to store, however much is read.
+    // Masked secrets leave little text to store, so the bytes that are read are limited too.
     this.#taken += bytes.length;
     if (this.#taken > LOG_MAX_BYTES) this.#fill();
     if (this.#pendingLength > PENDING_MAX) await this.#flush();

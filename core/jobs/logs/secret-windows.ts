@@ -57,7 +57,7 @@ export class SecretWindows {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
     const ahead = text.slice(at, at + LONGEST);
-    // If a text begins with a window, then every text between the two in the order also begins with it.
+    // If a text begins with a window, then everything that sorts between the two also begins with this window.
     let found = this.#firstFrom(ahead);
     if (this.#windows[found] !== ahead) found--;
     for (; found >= 0; found = this.#shorter[found] ?? -1) {

@@ -192,7 +192,7 @@ type Open = (target: { host: string; port: number }, inside: Duplex | ServerResp
 /** Returns the milliseconds for which the sender of these bytes must pause. */
 type PauseAfter = (bytes: number) => number;
 
-/** The bytes that have passed use the job's share until the time `until`. */
+/** With the bytes that have passed, a job has used up its share until the time `until`. */
 type Passing = { until: number };
 const passing = new Set<Passing>();
 

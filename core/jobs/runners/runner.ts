@@ -12,7 +12,7 @@ export type Runner = {
    */
   endLeftovers?(id: string): Promise<void>;
   /**
-   * Only for runners that leave things outside of this machine's own folders.
+   * Only for runners that may leave something elsewhere than in this machine's own folders.
    * @param isHeld returns those of the IDs that some worker holds
    */
   sweep?(isHeld: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;

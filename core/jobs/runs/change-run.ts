@@ -12,7 +12,7 @@ import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner, runOf } from "./run.ts";
 
-/** A worker ends the run. If the run's worker was lost, another one first removes what is left of it (`endLeftovers`). */
+/** Such a run is ended by a worker. If its worker was lost, another one first removes what is left of it (`endLeftovers`). */
 export const isBegun = Prisma.sql`(stage = 'RUNNING' OR claimed_until > now())`;
 
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {

@@ -22,7 +22,7 @@ const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delega
   and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
-/** The owner was disabled (S112), the starter may no longer start the run, or the grant has ended. */
+/** The owner was disabled (S112), the starter may no longer start the run, or the delegation has ended. */
 const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;

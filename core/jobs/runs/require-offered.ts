@@ -32,7 +32,7 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
 }
 
 /**
- * A run reads with its account's rights, so the token is checked. The error does not show whether an unreadable Space exists (S136).
+ * A run reads with its account's rights, so the token's own rights are checked here. An unreadable Space looks missing (S136).
  * @returns the spec with the named Space
  * @throws ServiceError `conflict` if `spec.space` no longer has the name, or has another owner
  */

@@ -12,7 +12,7 @@ export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; nam
 
 export type RunOwner = { kind: "user" | "organization"; id: string };
 
-/** `space` is the Space that `spaceId` named then. A later Space with the name may be another user's (S151). */
+/** `space` is the Space that `spaceId` named when the job was created. Later, the name may be another user's Space (S151). */
 export const storedSpecSchema = jobSpecSchema.extend({
   space: z.object({ repoId: z.string(), ownerId: z.string() }).optional(),
 });

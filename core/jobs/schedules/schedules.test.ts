@@ -85,7 +85,7 @@ test("S137 schedules whose jobs have large specs fill a page sooner, and each sc
   expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
-test("each due time starts one run, even with several workers, and several missed times start one run", async () => {
+test("each due time starts one run, even with several workers, and several missed times together start one run", async () => {
   const { id, ada } = await scheduled();
   await work();
   expect(await runsOf(id)).toHaveLength(0);

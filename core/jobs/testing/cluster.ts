@@ -84,7 +84,7 @@ export async function startCluster() {
     for (const { name, value, valueFrom } of container.env) {
       environment[name] = value ?? secrets.get(valueFrom.secretKeyRef.name)?.stringData[valueFrom.secretKeyRef.key] ?? "";
     }
-    // As a cluster does with a command.
+    // A cluster expands these variables in a command.
     const expanded = (word: string) =>
       word.replace(/\$(?:\$|\((\w+)\))/g, (found, name) => (found === "$$" ? "$" : (environment[name] ?? found)));
     const [program = "", ...rest] = container.command.map(expanded);

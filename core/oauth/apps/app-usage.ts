@@ -13,7 +13,7 @@ export type AppUsageDay = {
 
 export type AppUsage = {
   days: AppUsageDay[];
-  total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
+  total: { authorizations: number; tokens: number; activeUsers: number }; // Counts each active user once.
 };
 
 export async function appUsage(actor: Actor, appId: string): Promise<AppUsage> {

@@ -82,8 +82,8 @@ export class PostgresAdapter implements Adapter {
     // In a protocol request, the engine stores its question. Outside of one, a page of this service stores the user's answer.
     if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
-    // The user may answer after the request's `exp`. The row is kept until then, so that a second answer is recognized (RFC 9126
-    // §7.3).
+    // The user may answer after the request's `exp`. The row is kept as long as an answer is possible, so that a second answer is
+    // recognized (RFC 9126 §7.3).
     if (this.model === "PushedAuthorizationRequest") {
       return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
     }

@@ -19,7 +19,7 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }
 
-/** The engine compares its own session, which an interaction that began before the sign-in does not have (S34). */
+/** The engine cannot check an interaction from before the sign-in, so its login is compared with the site session (S34). */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
   const ctx = Provider.ctx;

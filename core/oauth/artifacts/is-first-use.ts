@@ -25,7 +25,7 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
 
 /**
  * RFC 7523 §3 (S73), RFC 9449 §11.1. Only one of several simultaneous requests is the first.
- * @param until Unix seconds. A proof from a clock that is a minute ahead is valid for six minutes.
+ * @param until Unix seconds. It is remembered a minute longer, because a proof's clock may be a minute ahead.
  */
 export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
   const id = hash("sha256", `${clientId}\0${jti}`, "base64url");

@@ -256,7 +256,7 @@ describe("S143 pushed requests and device codes", () => {
     expect(statuses).toContain(429);
   });
 
-  test("do not count if the device code was answered", async () => {
+  test("do not count if they are device codes that a user has answered", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'DeviceCode'");
     const at = await prepare(world, { isDeviceFlowAllowed: true });
     expect((await asApp(world, at.app, "/oauth/device", { scope: "openid" })).status).toBe(200);

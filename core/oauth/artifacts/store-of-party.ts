@@ -5,7 +5,7 @@ import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
 /**
- * A party is an account, an address, a client or a site session. `isEvictable` must not read the payload, which would be slow.
+ * A party is an account, an address, a client or a site session. `isEvictable` is SQL. Reading the payload there would be slow.
  */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 

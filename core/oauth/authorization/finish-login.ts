@@ -52,8 +52,8 @@ function subjectOf(idToken: unknown): unknown {
 }
 
 /**
- * Removes satisfied prompts, which would otherwise repeat forever. With `max_age`, the ID token has `auth_time`
- * (docs/decisions/013).
+ * Removes satisfied prompts, which would otherwise repeat forever. `max_age` replaces `prompt=login`, so that the ID token still
+ * has `auth_time` (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();

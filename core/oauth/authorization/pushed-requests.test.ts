@@ -49,7 +49,7 @@ async function expectPage(answer: URL | Response, error: string) {
   expect(await page.text()).toContain(error);
 }
 
-describe("RFC 9126 §2 a request is pushed and then visited", () => {
+describe("RFC 9126 §2 a request is pushed and then opened in the browser", () => {
   test.each([
     ["public", false],
     ["confidential", true],
@@ -267,7 +267,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     await expectPage(await visit(at, uri), "This sign-in link has expired");
   });
 
-  test("yields one code if several visits finish at the same moment", async () => {
+  test("yields one code if several sign-ins with it finish at the same moment", async () => {
     const at = await prepare(world);
     await visit(at, await pushed(at));
     const uri = await pushed(at);
@@ -287,7 +287,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     const query = new URLSearchParams({ client_id: at.app.clientId, request_uri: uri }).toString();
     const people = [at, await inAnotherBrowser(at)];
     const questions = await Promise.all(people.map((person) => openQuestion(person, query)));
-    // By this row a second answer is recognized, so housekeeping must keep it until the user answers.
+    // A second answer is recognized by this row, so housekeeping must keep the row until then.
     const passed = `UPDATE oauth_artifact SET expires_at = expires_at - interval '59 minutes', payload = jsonb_set(payload, '{exp}', '1')
       WHERE model = 'PushedAuthorizationRequest'`;
     await pool().query(passed);

@@ -88,7 +88,7 @@ test("S25 parallel denials of one question write one entry", async () => {
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(1);
 });
 
-test("S25 an approval after a denial at the same moment stores nothing", async () => {
+test("S25 an approval that waits for a lock while the user denies the request stores nothing", async () => {
   const question = await openQuestion(at);
   const consents = { userId: at.person.id, clientId: at.app.clientId };
   const lock = `SELECT pg_advisory_xact_lock(hashtextextended('consent ${consents.userId} ${consents.clientId}', 0))`;

@@ -86,7 +86,7 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   });
 }
 
-/** The engine reads this form at the next poll. */
+/** The engine reads the answer in this form at the next poll. */
 type DeviceAnswer =
   | {
       accountId: string;

@@ -145,7 +145,7 @@ test("an expired code gets the same response as a wrong code", async () => {
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
 });
 
-test("an answered code says so only to the user who answered it", async () => {
+test("only the user who answered a code learns that it was answered", async () => {
   await allowDevice(at.session, started.user_code);
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({
     code: "conflict",
@@ -154,7 +154,7 @@ test("an answered code says so only to the user who answered it", async () => {
   await expect(openDeviceRequest(await another(), started.user_code, home)).rejects.toMatchObject(unknown);
 });
 
-test("an answered code is visible only to its user", async () => {
+test("only the user who answered a code finds the answer and the allowed app", async () => {
   const at = await prepareDevice(world);
   const other = await world.signIn(world.browser(), await world.user(`o-${newId()}`));
   const [allowed, denied] = [await startDevice(at), await startDevice(at)];

@@ -115,7 +115,7 @@ function pollStatement(size: number): string {
       FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
 }
 
-// For the reason in artifact-rows.ts.
+// Postgres would plan a statement with an array again for each length.
 const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
 const LARGEST = 16;
 
@@ -150,7 +150,7 @@ async function pollArtifact(id: string, clientId: string): Promise<PolledArtifac
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // This process's clock, by which the engine set the expiry.
+  // The engine set the expiry by this process's clock.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

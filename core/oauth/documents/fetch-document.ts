@@ -105,7 +105,7 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
   }
 }
 
-/** A popular app's document is fetched once for all its users. */
+/** Even without caching, a popular app's document is fetched only once in this time for all its users. */
 const FRESH_MIN_SECONDS = 30;
 /** So a changed redirect URI takes effect after at most a day. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;

@@ -28,7 +28,7 @@ function clientOfDocument({
     accessTokenSeconds: null,
     isOwnerless: true,
     secrets: [],
-    // Lasting access is never implied.
+    // A request without `scope` never asks for `offline_access`.
     defaultScope: scopes.filter(scopes.some(isRequired) ? isRequired : (scope) => scope !== OFFLINE_ACCESS).join(" "),
   };
   return {

@@ -50,7 +50,7 @@ const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
 const LOGO_RETRY_MS = 5 * 60 * 1000;
 /** When a site has been down for longer, its app can no longer refresh tokens. */
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
-/** A stored document of at most this age may start a sign-in while too many other documents are being fetched (S80). */
+/** While too many documents are being fetched (S80), one that has been stale for at most this long may start a sign-in. */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
 export const BACKOFF_MS = 30_000;
 

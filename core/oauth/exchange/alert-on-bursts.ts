@@ -4,7 +4,7 @@ import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
 
 const BURST_MINUTES = 10;
-/** So many refusals mean that somebody is trying addresses, or that a program is broken. */
+/** This many refusals mean that somebody is trying addresses, or that a program is broken. */
 export const BURST_REFUSALS = 20;
 /** Also required: `BURST_TIMES_USUAL` times the app's usual number of exchanges. */
 export const BURST_EXCHANGES = 300;

@@ -221,7 +221,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     }
   });
 
-  test("takes the same time for an unknown address as for a non-member", async () => {
+  test("an exchange takes the same time for an unknown address as for a non-member", async () => {
     const time = async (email: string) => {
       fromElsewhere();
       const startedAt = performance.now();
@@ -292,7 +292,7 @@ test("resource and audience must name the service's API", async () => {
   }
 });
 
-test("S93 the token has the app's scopes, or those requested among them", async () => {
+test("S93 the token has the app's scopes, or those of them that the request names", async () => {
   expect((await exchange(at, at.writer.email)).body.scope).toBe("openid profile email read-repos");
   expect((await exchange(at, at.writer.email, { scope: "" })).body.scope).toBe("openid profile email read-repos");
   const some = await exchange(at, at.writer.email, { scope: "read-repos profile read-repos" });

@@ -35,7 +35,7 @@ export async function listRecentExchanges(
   });
 }
 
-/** Access of a member who was not asked for consent. */
+/** An app's access for a member who was not asked for consent. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;

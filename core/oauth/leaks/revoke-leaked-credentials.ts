@@ -154,7 +154,7 @@ function leakEmail({ username }: Recipient, lines: readonly string[]): EmailCont
   ]);
 }
 
-/** Administrators, because only they can rotate the secret of a bound app. */
+/** An organization's administrators are notified too, because only they can rotate the secret of a bound app. */
 async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
   const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];

@@ -49,7 +49,7 @@ export async function answerCiExchange(
   res.end(JSON.stringify(body));
 }
 
-/** RFC 6749 has no code for a rate limit (failure-throttle.ts). */
+/** RFC 6749 has no code for a rate limit, so the error is the same as in failure-throttle.ts. */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -58,7 +58,7 @@ export async function exchangeIdToken(
 
 /** Only trusted tokens count, so strangers cannot use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
-/** A user may control issuers, so the user's publishers and tokens have the same limit (S144). */
+/** A user may control issuers, so all of the user's publishers together have the limit of the user's tokens (S144). */
 export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
 /** Jobs that somebody else controls must not lock out the user's other publishers. */
 export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
@@ -120,7 +120,7 @@ const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer
 /** S99: the `jti` identifies a token. Without one, the token's text does. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // Without the signature, which has several encodings.
+  // The signature is left out, because it has several encodings.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }

@@ -18,7 +18,7 @@ const CI_TOKEN_SECONDS = 3600;
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * First jobs run one after the other, because they record IDs that the provider never reassigns (S100).
+ * A publisher's exchanges run one after the other, because the first one records IDs that the provider never reassigns (S100).
  * @returns undefined if the publisher was removed or used by another repository meanwhile
  */
 export async function issueCiToken(

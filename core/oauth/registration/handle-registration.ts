@@ -118,7 +118,7 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** By the /48, which one customer may have. */
+/** IPv6 addresses count by their /48, which one customer may have. */
 const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
 
 /** Counted before the body is read: reading and checking it is the most expensive part of a flood. */

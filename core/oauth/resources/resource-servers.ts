@@ -76,7 +76,7 @@ export type Challenge = {
   scope?: string;
 };
 
-/** Otherwise clients request every scope in the metadata. */
+/** Without a scope in the challenge, clients would request every scope in the metadata. */
 const SIGN_IN_SCOPE = "openid profile";
 
 /** RFC 6750 §3, RFC 9728 §5.1. Bearer comes first for clients that know only this scheme (RFC 9449 §7.2). */

@@ -20,7 +20,7 @@ export async function proofKey(alg = "ES256") {
       htm: method,
       htu: url,
       iat: Math.floor(Date.now() / 1000),
-      // `ath` of RFC 9449 is the same hash as the stored one of a token.
+      // `ath` (RFC 9449) is the hash under which the token is stored.
       ...(accessToken !== undefined && { ath: hashToken(accessToken) }),
       ...claims,
     };

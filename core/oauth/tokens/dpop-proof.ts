@@ -70,7 +70,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
-/** The engine asks here whether a proof needs a nonce. It would accept a proof whose clock is five minutes ahead. */
+/** The engine calls this to ask whether a proof needs a nonce. Without this check, it would accept clocks five minutes ahead. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");

@@ -190,7 +190,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(Number(rows[0].seconds)).toBeGreaterThan(350);
   });
 
-  test("S143 and a limited number of proofs is remembered for all endpoints of one account", async () => {
+  test("S143 and is remembered, up to a number of proofs for all endpoints of one account", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ask = async () => userinfo(access_token, await key.proof("GET", world.origin + USERINFO, access_token));
@@ -209,7 +209,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     await expect(find()).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("S143 and in a refresh counts for the user", async () => {
+  test("S143 in a refresh, where it counts for the user", async () => {
     const [owner, user, key] = [await prepare(world, { isConfidential: false }), await prepare(world), await proofKey()];
     const at = { ...user, app: owner.app };
     const { refresh_token } = await bound(at, key);

@@ -38,7 +38,7 @@ test("a hundred callers that wait for one Space cost no more database queries th
   expect(statements).toBeLessThan(20);
 });
 
-test("missed notifications are made up for, and a timeout ends with the current state", async () => {
+test("a caller notices a change without a notification, and gets the current state at its timeout", async () => {
   const id = await startingSpace();
   const found = awaitRuntime(id, runs, { until: performance.now() + 20_000 });
   const leaving = new AbortController();

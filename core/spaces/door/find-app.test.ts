@@ -40,7 +40,7 @@ it("S136 a member without the required security gets the same response for a pri
   }
 });
 
-it("S137 a stranger who gives up access ends others' visits only at a manual gate", async () => {
+it("S137 a user who gives up access to a gated Space ends others' visits only if the owner grants access by hand", async () => {
   const [owner, visitor, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(owner, { type: "space" });
   const name = { type: "space", owner: owner.username, name: repo.name } as const;

@@ -35,7 +35,7 @@ it("S134 a Space that never stops printing costs the database only a few stateme
   expect(printed * 40_000).toBeLessThan(SECONDS * 1.2 * 1024 ** 2);
 });
 
-it("S132 a Space that keeps printing has a part of its output stored, always with the latest", async () => {
+it("S132 only a part of the output of a Space that keeps printing is stored, but always the latest", async () => {
   const id = await aSpace();
   const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   await writer.output("stdout", Buffer.from(`${"x".repeat(1_000)}\n`.repeat(2_100)));
@@ -71,7 +71,7 @@ it("S134 a Space cannot block the worker's event loop by printing its secrets", 
   const lines = Array.from({ length: 10_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
   const secrets = Array.from({ length: 5 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
   const writer = await LogWriter.open(await aSpace(), { party: "ada", secrets });
-  // Adjacent secrets are one mask, so that nothing has to wait to be stored.
+  // Adjacent secrets become one mask, so there is little to store, and the output never waits for the database.
   const bytes = Buffer.from(lines.slice(0, 5_000).join(""));
   const before = performance.eventLoopUtilization();
   for (const end = performance.now() + 2_000; performance.now() < end; ) await writer.output("stdout", bytes);

@@ -91,7 +91,7 @@ it("a sandbox's connections beyond the number that a bridge needs are closed", a
 });
 
 it("S132 a sandbox that opens connections in a loop is cut off, unlike one that serves many requests", async () => {
-  // A busy machine has fewer turns of the event loop a second than the usual limit allows.
+  // On a busy machine, the event loop may have fewer turns a second than the usual limit, which would then never be reached.
   const { ask, door } = await serve(echo, 200);
   let isFlooded = false;
   void door.flooded.then(() => {

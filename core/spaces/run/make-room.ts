@@ -78,7 +78,7 @@ export type Occupant = Run & {
  * waiting party then has, because the two would otherwise only swap.
  */
 const TURN_SECONDS = 5 * 60;
-/** Otherwise, one visitor's occasional requests could keep all slots busy. */
+/** One visitor can keep at most this share of the slots busy, even with requests to many Spaces. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd(

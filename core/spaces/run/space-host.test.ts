@@ -139,7 +139,7 @@ test("S132 a Space that is claimed again during its run runs only once, and ends
     }, 20_000);
   await work();
   await runsOnce();
-  // The claim of a paused Space expires while files are laid out, or while the process is suspended.
+  // The claim of a paused Space can expire while its files are written, or while the process is suspended.
   const runOut = "update space_runtime set claimed_until = now() - interval '1 second' where repo_id = $1";
   for (let again = 0; again < 2; again++) {
     await pauseSpace(ada.actor, await nameOf(id), from);

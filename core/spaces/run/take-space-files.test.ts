@@ -143,7 +143,7 @@ it("S151 a job with the name of a Space runs only that Space's files, and not th
     message: expect.stringContaining(tool.fullName),
     lastRun: null,
   });
-  // Whoever names it now means the new one.
+  // A request that uses the name now means the later Space.
   expect(await execute(await request())).toBe("bob's");
 
   const run = { ...asked, spec: { ...spec, spaceId: moved.fullName } };

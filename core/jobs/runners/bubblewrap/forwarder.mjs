@@ -1,4 +1,4 @@
-/** Plain JavaScript on Node's own modules, because the sandbox contains no other code of this service. */
+/** Uses plain JavaScript and Node's own modules, because the sandbox contains no other code of this service. */
 import { connect, createServer } from "node:net";
 
 const [socketPath, port] = process.argv.slice(2);

@@ -185,7 +185,7 @@ describe.each(["auto", "off"] as const)("processes, with JOBS_CGROUP=%s", (setti
   });
 });
 
-it("a worker reports how it limits tasks, for doctor", async () => {
+it("a worker reports how it limits tasks, for the command `doctor`", async () => {
   provideSettings({ JOBS_CGROUP: "off" });
   await reportRunner();
   expect(await readRunnerReport()).toMatchObject({

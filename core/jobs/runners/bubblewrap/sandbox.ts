@@ -118,7 +118,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The job has no network of its own. It reaches others only through a socket.
+    // The job has no network of its own. It reaches other hosts only through a socket.
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),

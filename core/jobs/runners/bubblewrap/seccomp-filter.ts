@@ -109,7 +109,7 @@ type Instruction = [code: number, whenTrue: number, whenFalse: number, value: nu
 
 /**
  * A call of another architecture ends the process.
- * @param isCounted true without a cgroup, where memory is counted by processes
+ * @param isCounted true if there is no cgroup, so the worker counts the memory of each process
  */
 export function seccompFilter({ isCounted }: { isCounted: boolean }, arch: string = process.arch): Buffer {
   if (arch !== "x64" && arch !== "arm64") return Buffer.alloc(0);

@@ -120,7 +120,7 @@ class ContainerRun {
     if (this.#isStarted) void this.#container.kill({ signal: "SIGKILL" }).catch(() => undefined);
   }
 
-  /** The engine may be on another machine, and cannot write into a read-only container. Another container fills the volumes. */
+  /** The engine may be on another machine and cannot write into a read-only container, so another container fills the volumes. */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
     const given = [

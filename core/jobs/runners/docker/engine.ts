@@ -16,7 +16,7 @@ export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [
 
 type Leftovers = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
 
-/** There is only one filter, because Podman lists volumes that have any of several labels. */
+/** Filters by one label only: with two labels, Podman would list volumes that have either of them. */
 export async function listLeftovers(engine: Docker, task?: string): Promise<Leftovers> {
   const filters = { label: [`${SERVICE}=${serviceMark()}`] };
   const containers = await engine.listContainers({ all: true, filters });

@@ -1,6 +1,6 @@
 /**
- * Runs in the link's container (link.ts), which contains no other code of this service. Passes each connection to an endpoint
- * `<name>=<port or path>` on to the worker.
+ * Runs in the link's container (link.ts), which contains no other code of this service. The worker gets each connection to one of
+ * the endpoints, `<name>=<port or path>`.
  */
 import { chmodSync } from "node:fs";
 import { connect } from "node:http2";

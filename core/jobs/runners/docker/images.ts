@@ -66,7 +66,7 @@ const isThere = async (engine: Docker, id: string): Promise<boolean> =>
   (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
 
 async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
-  // Each running pull reserves the largest size of an image.
+  // Each running pull reserves the maximum size of an image.
   const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
   const { name } = full;
   pullsUnderWay++;

@@ -3,7 +3,7 @@ import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
-/** No rule could block a host with an invalid name (S87). A certificate for `*.example` covers names with underscores. */
+/** No rule could block a host with an invalid name (S87). Underscores are valid: a certificate for `*.example` covers them. */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
