@@ -10,7 +10,7 @@ import { noteRequest, wakeSpace } from "#core/spaces/controls/wake-space.ts";
 import { answerHeaders, requestHeaders } from "#core/spaces/door/app-headers.ts";
 import { awaitRuntime } from "#core/spaces/door/await-runtime.ts";
 import type { FoundApp } from "#core/spaces/door/find-app.ts";
-import { type Passed, type Passing, relay, relayUpgrade } from "#core/spaces/gateway/proxy.ts";
+import { type Passed, type Passing, passOn, passOnUpgrade } from "#core/spaces/gateway/proxy.ts";
 import { GATEWAY_ANSWER_HEADER, GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "#core/spaces/gateway/start-gateway.ts";
 import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { isComing, SPACES_OFF } from "#core/spaces/stages.ts";
@@ -73,7 +73,7 @@ export async function passToApp(
     const passing = passingTo(req, app, address, sent, (reason) => {
       why = reason;
     });
-    const passed = await relay(req, res, passing);
+    const passed = await passOn(req, res, passing);
     // If a request without a body reached an app that just ended, the request can be sent again.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
@@ -107,7 +107,7 @@ export async function passSocketToApp(
   socket.once("close", () => leaving.abort());
   const failure = await untilAnswered(app, leaving.signal, async (address) => {
     let outcome: Passed = "answered";
-    await relayUpgrade(req, socket, head, {
+    await passOnUpgrade(req, socket, head, {
       ...passingTo(req, app, address, sent, () => undefined),
       refuse: (passed) => {
         outcome = passed;

@@ -12,8 +12,8 @@ import { REQUEST_MAX_MS, reserve, settle } from "../metering/reserve.ts";
 import { estimateCompletion, estimatePrompt, noCompletion, type TokenCount } from "../metering/token-count.ts";
 import { findModel, type UsableModel } from "../models.ts";
 import { openKey } from "../providers/provider.ts";
+import { AnswerCounter, passOnEvents, rename } from "./pass-on-events.ts";
 import { type InferenceEndpoint, type PreparedBody, parseBody, prepareBody } from "./prepare-body.ts";
-import { AnswerCounter, relayEvents, rename } from "./relay-events.ts";
 import { openUpstream, type PassedRefusal, refusalOfUpstream } from "./upstream.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
@@ -133,7 +133,7 @@ async function* events(
   { model, isUsageWanted, counter, signal, end }: Passing,
 ): AsyncGenerator<string, void, undefined> {
   try {
-    yield* relayEvents({ body, counter, names: model, isUsageWanted, signal });
+    yield* passOnEvents({ body, counter, names: model, isUsageWanted, signal });
   } finally {
     await end();
   }

@@ -131,7 +131,7 @@ describe("the URL of a key set", () => {
     ["a private key", { body: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}' }, /no longer secret/],
     ["only keys of other kinds", { body: '{"keys":[{"kty":"AKP"}]}' }, /no signing key/],
     ["a megabyte", { body: "x".repeat(1024 * 1024) }, /longer than/],
-  ])("that answers with %s is refused beside its field, and the secret stays", async (_what, given, message) => {
+  ])("that answers with %s is refused with an error beside its field, and the secret stays", async (_what, given, message) => {
     const person = await someone();
     const { app } = await someApp(person, { isConfidential: true });
     answer = given;

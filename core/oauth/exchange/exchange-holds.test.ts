@@ -33,7 +33,7 @@ const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: P
     end: ({ orgId, writer }) => removeMember(operatorCommand, orgId, writer.id, noOrigin),
     restore: ({ orgId, writer }) => db().membership.create({ data: { orgId, userId: writer.id, role: "write" } }),
   },
-  "taking the privilege": {
+  "removing the privilege": {
     end: ({ app }) => setAppPrivilege(operatorCommand, app.id, "token-exchange", false, noOrigin),
     restore: ({ app }) => setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin),
   },
@@ -52,7 +52,7 @@ const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: P
     end: ({ app }) => setAppBlock(operatorCommand, app.id, true, noOrigin),
     restore: ({ app }) => setAppBlock(operatorCommand, app.id, false, noOrigin),
   },
-  "the organization's blocking the app": {
+  "blocking the app in the organization": {
     end: ({ app, orgId }) => decideApp(operatorCommand, orgId, { clientId: app.clientId, decision: "blocked" }, noOrigin),
     restore: ({ app, orgId }) => decideApp(operatorCommand, orgId, { clientId: app.clientId, decision: null }, noOrigin),
   },

@@ -370,10 +370,10 @@ describe("RFC 7592 management", () => {
   });
 
   test.each<[string, Record<string, unknown>, boolean]>([
-    ["keeps the operator's mark with another version", { software_version: "2" }, true],
-    ["loses it with another name", { client_name: "Your bank" }, false],
-    ["loses it with another homepage", { client_uri: "https://bank.example.test/" }, false],
-    ["loses it with another redirect URI", { redirect_uris: [REDIRECT, "https://elsewhere.example.test/"] }, false],
+    ["keeps the verified mark with another version", { software_version: "2" }, true],
+    ["loses the mark with another name", { client_name: "Your bank" }, false],
+    ["loses the mark with another homepage", { client_uri: "https://bank.example.test/" }, false],
+    ["loses the mark with another redirect URI", { redirect_uris: [REDIRECT, "https://elsewhere.example.test/"] }, false],
   ])("%s (S28)", async (_, changes, isVerified) => {
     const registered = await register();
     const where = { clientId: registered.client_id as string };

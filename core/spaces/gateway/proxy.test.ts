@@ -3,7 +3,7 @@ import http, { Agent, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { type Passed, relay, relayUpgrade } from "./proxy.ts";
+import { type Passed, passOn, passOnUpgrade } from "./proxy.ts";
 
 async function passedOn(bytes: string) {
   const app = createServer((socket) => {
@@ -21,7 +21,7 @@ async function passedOn(bytes: string) {
         return Reflect.apply(write, res, given);
       };
       const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
-      passed = await relay(req, res, { upstream, path: "/", headers: {}, answer: (_, headers) => ({ ...headers }) });
+      passed = await passOn(req, res, { upstream, path: "/", headers: {}, answer: (_, headers) => ({ ...headers }) });
       if (!res.headersSent) res.writeHead(502).end();
     })
     .listen(0, "127.0.0.1");
@@ -90,7 +90,7 @@ it.each<[string, IncomingHttpHeaders, boolean]>([
   const passed = Promise.withResolvers<Passed>();
   const front = http
     .createServer((req, res) => {
-      relay(req, res, {
+      passOn(req, res, {
         upstream,
         agent,
         path: "/",
@@ -128,7 +128,7 @@ it("S137 a request's body does not become another request, whatever the client's
   const agent = new Agent({ keepAlive: true });
   const front = http.createServer((req, res) => {
     const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
-    void relay(req, res, {
+    void passOn(req, res, {
       upstream,
       agent,
       path: req.url ?? "",
@@ -176,7 +176,7 @@ it("S132 a WebSocket may carry any number of bytes", async () => {
       answer: () => ({ "sec-websocket-accept": "x" }),
       refuse: () => socket.destroy(),
     };
-    void relayUpgrade(req, socket, head, passing);
+    void passOnUpgrade(req, socket, head, passing);
   });
   onTestFinished(() => {
     for (const server of [app, front]) server.close().closeAllConnections();

@@ -38,7 +38,7 @@ export type Passed =
   | "timed_out";
 
 /** Never throws. If nothing was sent to the client, the caller must respond. */
-export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
+export function passOn(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
   const { promise, resolve } = Promise.withResolvers<Passed>();
   const isChunked = req.headers["transfer-encoding"] !== undefined;
   const hasBody = isChunked || Number(req.headers["content-length"] ?? 0) > 0;
@@ -110,7 +110,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   return promise;
 }
 
-export function relayUpgrade(
+export function passOnUpgrade(
   req: IncomingMessage,
   socket: Duplex,
   head: Buffer,

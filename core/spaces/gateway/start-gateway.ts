@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { isSigned, sign } from "../../crypto/seal.ts";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
+import { type Connect, type Passing, passOn, passOnUpgrade } from "./proxy.ts";
 
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
@@ -45,7 +45,7 @@ export async function startGateway(): Promise<Gateway> {
     const use = noteUse(space, req);
     use.requests++;
     await during(space, use, async () => {
-      const passed = await relay(req, res, passingTo(space, req));
+      const passed = await passOn(req, res, passingTo(space, req));
       if (passed === "answered") return;
       if (passed === "timed_out") respond(res, 504, "timed_out");
       else respond(res, 502, passed);
@@ -67,7 +67,7 @@ export async function startGateway(): Promise<Gateway> {
     if (!space || space.active >= REQUESTS_MAX) return refuse(space ? "busy" : "absent");
     const use = noteUse(space, req);
     const onPiece = () => note(space, use);
-    void during(space, use, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse, onPiece }));
+    void during(space, use, () => passOnUpgrade(req, socket, head, { ...passingTo(space, req), refuse, onPiece }));
   });
   const { host, port } = listenAddress();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));

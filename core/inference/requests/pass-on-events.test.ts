@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { estimateCompletion } from "../metering/token-count.ts";
-import { AnswerCounter } from "./relay-events.ts";
+import { AnswerCounter } from "./pass-on-events.ts";
 
 afterEach(() => void vi.useRealTimers());
 

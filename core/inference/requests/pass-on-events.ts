@@ -5,7 +5,7 @@ import { COMPLETION_MAX, type CompletionEstimate, type TokenCount, tokenCountOf,
 
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
-type Relay = {
+type PassingOn = {
   body: AsyncIterable<Uint8Array>;
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
@@ -13,13 +13,13 @@ type Relay = {
   signal: AbortSignal;
 };
 
-export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
+export async function* passOnEvents({ body, signal, ...passing }: PassingOn): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
   let pending = 0;
   const parser = createParser({
     onEvent: (event) => {
       pending = 0;
-      ready.push(relayed(event, relay));
+      ready.push(passedOn(event, passing));
     },
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
@@ -32,7 +32,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       const text = ready.splice(0).join("");
       if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
-        relay.counter.abandon();
+        passing.counter.abandon();
         yield failure("upstream_error", "The provider sent an event that is too large. The response is incomplete.");
         return;
       }
@@ -48,7 +48,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       return;
     }
     const isTimeout = error.result.outcome === "unreachable" && error.result.isTimeout;
-    if (isTimeout) relay.counter.abandon();
+    if (isTimeout) passing.counter.abandon();
     log().warn({ reason: error.result.reason }, "an inference provider's response broke off");
     yield isTimeout
       ? failure("upstream_timeout", "The provider stopped sending. The response is incomplete.")
@@ -56,7 +56,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   }
 }
 
-function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: Omit<Relay, "body" | "signal">): string {
+function passedOn(event: EventSourceMessage, { counter, names, isUsageWanted }: Omit<PassingOn, "body" | "signal">): string {
   const data = objectIn(event.data);
   if (!data) return written(event, event.data);
   counter.take(data);
@@ -73,7 +73,7 @@ function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: O
   return written(event, isChanged ? JSON.stringify(data) : event.data);
 }
 
-export function rename(data: Record<string, unknown>, { name, upstreamName }: Relay["names"]): boolean {
+export function rename(data: Record<string, unknown>, { name, upstreamName }: PassingOn["names"]): boolean {
   if (data.model !== upstreamName || name === upstreamName) return false;
   data.model = name;
   return true;
