@@ -4,7 +4,7 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/** For lists, because `may` would cost a query for each row. */
+/** Lists use this, because `may` would cost a query for each row. */
 export type ReadableOwners = {
   isAll: boolean;
   ownerIds: string[];

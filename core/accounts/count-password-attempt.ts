@@ -14,7 +14,7 @@ export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSecon
 /** Above this limit, a known browser counts like an unknown one, because its cookie may have been copied. */
 export const KNOWN_BROWSERS_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
-/** For all accounts together. It is higher than for one account, because an office shares one address. */
+/** The limit of one address over all accounts. It is higher than for one account, because an office shares one address. */
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 type PasswordAttempt = {

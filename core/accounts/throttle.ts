@@ -182,8 +182,8 @@ export function consumeAddressThrottle(kind: string, ip: string | null, limit: T
 }
 
 /**
- * Refuses an attempt without counting it. A counter that a transaction increments needs this check, because counting would wait for the
- * transaction's lock together with all callers of the same statement (S137).
+ * Refuses an attempt without counting it. If a transaction increments the counter, counting would wait for the transaction's
+ * lock, and so would all callers of the same statement (S137).
  */
 export async function requireBelowThrottle(key: string, { limit }: ThrottleLimit): Promise<void> {
   const { rows } = await pool().query<{ seconds: number }>(

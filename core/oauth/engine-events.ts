@@ -59,7 +59,7 @@ export function takeFailure(res: ServerResponse): unknown {
   return failure;
 }
 
-/** Otherwise the server below the engine would send its own 500. */
+/** Without this, the server below the engine would send its own 500. */
 async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();

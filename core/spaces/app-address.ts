@@ -13,7 +13,7 @@ export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + a
 
 /** Pages of an app have no origin, so they have no cookies. The segment of the path that begins with `~` gives access. */
 export type Visitor =
-  /** The app can pass the URL on, so it is valid for eight hours, and only until the session ends or any user loses access. */
+  /** The app can pass the URL on, so it expires after eight hours, when the session ends, or when any user loses access. */
   | { kind: "session"; sessionId: string; userId: string; generation: number }
   /** The URL is valid until it is revoked. */
   | { kind: "receiver"; generation: number };

@@ -26,7 +26,7 @@ export type Callback = {
 };
 
 export type CallbackFailure =
-  /** Also the failure of every forged response. */
+  /** Forged responses get this failure too. */
   | "expired"
   | "cancelled"
   | "failed"

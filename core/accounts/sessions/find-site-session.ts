@@ -74,7 +74,7 @@ async function recordUse(sessionId: string, expiresAt: Date): Promise<Date> {
   return rows[0]?.expiresAt ?? expiresAt;
 }
 
-/** For a URL that was created in a session and is used outside of the session. Finds the session's user. */
+/** Finds a session's user, for a URL that was created in the session and is used outside of it. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

@@ -21,7 +21,7 @@ export type TokenOrganization = {
 export const ACCOUNT_FIELDS = `'id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
   'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website`;
 
-/** For a query from `member_standing m JOIN organization o`. */
+/** An SQL expression for queries from `member_standing m JOIN organization o`. */
 export const organizationsJson = (
   tokenId: "t.id" | "g.id",
 ): string => `coalesce(json_agg(json_build_object('id', o.id, 'name', o.name,

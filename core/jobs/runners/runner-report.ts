@@ -21,7 +21,7 @@ const SPACE_RUNNERS: readonly string[] = ["bubblewrap", "docker"];
 export const doSpacesRun = (report: RunnerReport): boolean =>
   report.kind === "silent" || (report.kind === "runs" && SPACE_RUNNERS.includes(report.runner));
 
-/** For pages, because the web process may be on another machine than the workers, and loads none of the runners. */
+/** Pages use this report, because the web process loads no runners, and may be on another machine than the workers. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

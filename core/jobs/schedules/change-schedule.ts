@@ -19,7 +19,7 @@ import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 const SCHEDULES_MAX_PER_OWNER = 100;
-/** Over all organizations, because anybody can create many. The worker suspends schedules whose user has left (S137). */
+/** Counted over all organizations, because anybody can create many. The worker suspends schedules whose user has left (S137). */
 const ACTIVE_MAX_PER_USER = 500;
 /** Each run stores a copy of the schedule's command, variables and secrets (S137). */
 const SCHEDULES_MAX_BYTES = 4_000_000;

@@ -43,7 +43,7 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 
-/** Otherwise code that decodes the path and code that compares it could mean different URLs. */
+/** Code that decodes such a path and code that compares it could mean different URLs. */
 function hasDotSegment(path: string): boolean {
   try {
     return decodeURIComponent(path)

@@ -107,7 +107,7 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
 
 /** Even without caching, a popular app's document is fetched only once in this time for all its users. */
 const FRESH_MIN_SECONDS = 30;
-/** So a changed redirect URI takes effect after at most a day. */
+/** With this limit, a changed redirect URI takes effect after at most a day. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 

@@ -71,7 +71,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // Also asked for a resource that does not exist, because the time must not reveal that (S136).
+  // The issuer is asked even if the resource does not exist, because the time must not reveal that (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -138,7 +138,7 @@ async function noteRefusal(
   const { data, ...audited } = auditedAs(resource);
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
-  // Stored even above the limit: the reason explains a failed job, and adds no row.
+  // The reason is stored even above the limit, because it explains a failed job and adds no row.
   for (const { id: publisherId, reason: own } of of) {
     const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
     await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });

@@ -57,7 +57,7 @@ async function revokeBlocked(tx: Db, host: string): Promise<number> {
   return revoked;
 }
 
-/** Then the rule of a parent domain or the policy decides (S113). */
+/** Afterwards, the rule of a parent domain or the policy decides (S113). */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
