@@ -269,7 +269,7 @@ describe("S137 with any requests in any order", () => {
   );
 
   test.each(Array.from({ length: 10 }, (_, seed) => [seed]))(
-    "among parties that always have more work, none gets more than twice another's turns: seed %i",
+    "among parties that always have more work, none gets more than twice as many turns as another: seed %i",
     async (seed) => {
       const random = numbers(seed);
       const count = 2 + random(5);

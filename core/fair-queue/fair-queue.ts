@@ -193,8 +193,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // If there is no room, the longest line loses its last request. If no line is longer than the new caller's would become, a slow
-  // caller's line loses one.
+  // If there is no room, the longest line loses its last request. If the new caller's line would be as long as that line, a slow
+  // caller's line loses its last request instead.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

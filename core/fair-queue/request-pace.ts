@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** The time that an address may use at once. Other callers may use their weight times as much. */
+/** The time that an address may use at once. Other callers may use this time multiplied by their weight. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** All paced callers of one kind together get at most this share. */

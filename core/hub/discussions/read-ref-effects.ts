@@ -69,7 +69,7 @@ export const openAt = (at: Date) =>
 
 /**
  * Excludes pull requests whose head changed later. Otherwise an author could move the head to one of the base's new commits, and
- * look merged.
+ * the pull request would look merged.
  */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;

@@ -92,7 +92,7 @@ export type SpawnOptions = {
   niceness?: Niceness;
   isLong?: boolean;
   hasChannel?: boolean;
-  /** Then a git with a channel, and all its children, get the lowest priority. */
+  /** After this time, a git with a channel and all its children get the lowest priority. */
   oldAfterMs?: number;
 };
 
@@ -158,7 +158,7 @@ async function spawnHere(
 
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Without a status, the processor time or the machine's memory was used up. */
+/** If git has no exit status, the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;

@@ -67,7 +67,7 @@ function requireBounded(tree: Root): void {
   }
 }
 
-/** Unused, and most of the result's size. */
+/** Positions are unused, and take most of the result's size. */
 function dropPositions(tree: Root): void {
   for (const { node } of nodesOf(tree)) {
     delete node.position;

@@ -47,7 +47,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, because a rollback does not restore the file HEAD.
+    // The file HEAD is written last, because a rollback does not restore it.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });

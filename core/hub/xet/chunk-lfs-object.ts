@@ -62,7 +62,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   const next = rows[0]?.next;
   if (!next)
     await pool().query("DELETE FROM lfs_chunking WHERE id = $1 AND claim_id = $2 AND due_at = $3", [ownerId, claimId, dueAt]);
-  // The owner queues behind others who are due. Rounded up to milliseconds, the time would be in the future.
+  // The owner queues behind others who are due. The time is cut to milliseconds, because PostgreSQL could round it up.
   await pool().query(
     `UPDATE lfs_chunking SET claim_id = NULL, claimed_until = NULL, attempts = 0, due_at = greatest(date_trunc('milliseconds', now()), $3)
       WHERE id = $1 AND claim_id = $2`,

@@ -30,7 +30,7 @@ export type ShardFile = {
 
 export type ShardXorb = { hash: string; chunks: Buffer };
 
-/** Checks each number of entries before reading them (S145). */
+/** Checks each number of entries before reading the entries (S145). */
 export async function* readShard(
   shard: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ file: ShardFile } | { xorb: ShardXorb }, void, undefined> {

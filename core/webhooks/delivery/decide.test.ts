@@ -77,7 +77,7 @@ describe("S125 what follows from an attempt", () => {
     expect(retryDelay(1, Number.POSITIVE_INFINITY, () => 0)).toBe(RETRY_AFTER_MAX);
   });
 
-  it("an attempt that was lost with a kept connection is repeated immediately, but only one time before the schedule", () => {
+  it("an attempt that fails on a reused connection is repeated at once, and the schedule begins if that fails too", () => {
     const stale = attempt(null, {}, { isStale: true });
     expect(decide(delivery(), stale)).toMatchObject({ state: "waiting", health: null, again: { seconds: 0, tries: 0 } });
     expect(decide(delivery({ kind: "retry" }), stale, () => 0)).toMatchObject({

@@ -13,7 +13,7 @@ import { entriesIn } from "./tree-entries.ts";
 let ada: TestPerson;
 let repo: Repo;
 
-/** Git's commands refuse such names and modes. */
+/** Other git commands refuse some names and modes that `mktree` accepts. */
 async function commitTree(lines: string, branch: string): Promise<string> {
   const path = await openRepository(repo);
   const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();

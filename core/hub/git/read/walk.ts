@@ -6,7 +6,7 @@ import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
-/** Pushers control how long a walk takes (S137). One that ran out of time is remembered, because another would too. */
+/** Pushers control how long a walk takes (S137). A walk that ran out of time is remembered, because it would do so again. */
 
 export const WALK_MAX_MS = 20_000;
 
@@ -141,7 +141,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Waiting for git's start does not count. */
+/** `maxMs` does not include the wait for git's start. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

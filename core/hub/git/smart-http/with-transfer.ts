@@ -18,9 +18,9 @@ export type Transfer = {
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** Long, because a client first reads what is buffered on the way. */
+/** This is long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** Long, because git computes for a minute before the first bytes of a large clone. */
+/** This is long, because git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
