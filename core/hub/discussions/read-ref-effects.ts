@@ -20,7 +20,7 @@ export type ChangeToFollow = RefChange & {
 
 export type RefEffects = {
   commits: Map<string, Commit[]>;
-  /** By the ref of the pull request. */
+  /** For each pull request's ref, the commit of its base. */
   bases: Map<string, string | null>;
   /** For each branch's ref, the head commits of merged pull requests by number, in order. */
   merged: Map<string, Map<number, string>>;

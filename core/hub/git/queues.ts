@@ -16,7 +16,7 @@ export const fetches = fairQueue({ name: "git_fetches", slots: Math.max(48, core
 /** A push waits longer than PUSH_CONTENDED_GRACE_MS, for which a slow push may keep its slot. */
 export const pushes = fairQueue({ name: "git_pushes", slots: Math.max(24, cores * 6), waitMaxMs: 90_000 });
 
-/** For git processes, which run as long as a client reads. */
+/** Each slot is for a git process, which runs as long as a client reads. */
 export const downloads = fairQueue({ name: "git_downloads", slots: 64, waitMaxMs: 30_000 });
 
 /** A page with pictures requests many objects at once, so many requests may wait. */

@@ -114,7 +114,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // A relative path. On a shared file system, each folder of an absolute path is a request.
+    // `GIT_DIR` is relative, because on a shared file system each folder of an absolute path is a request.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);

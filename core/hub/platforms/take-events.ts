@@ -198,7 +198,7 @@ async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<str
   return new Set(rows.map(keyOf));
 }
 
-/** With joins, because ORs would read all repositories of a platform. */
+/** Uses joins, because ORs would read all repositories of a platform. */
 async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
   const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };

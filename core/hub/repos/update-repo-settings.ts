@@ -17,7 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/** All changes are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
+/** All changes are one event. `settings` has unchecked values, and its `gated` may be `false`. */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,

@@ -12,7 +12,7 @@ const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 /** Only the last chunk of a file is smaller. The JavaScript client also ends a chunk wherever one of its pieces ends. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** Each chunk's fixed cost, as bytes that take as long to check. */
+/** Each chunk's fixed cost, in bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];

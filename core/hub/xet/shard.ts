@@ -24,7 +24,7 @@ export type ShardFile = {
   hash: string;
   oid: string;
   terms: Buffer;
-  /** One for each term, beginning with the hash over the hashes of the term's chunks. */
+  /** Has an entry for each term. An entry begins with the hash over the hashes of the term's chunks. */
   rangeHashes: Buffer;
 };
 

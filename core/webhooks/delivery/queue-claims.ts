@@ -11,7 +11,7 @@ export const LEAST_MS = 3;
 /** The pause after a query that found due rows for which this worker has no room. Another worker may take them. */
 const CROWDED_MS = 1_000;
 /**
- * The pause after a query that claimed nothing. It locks rows, and most slots that become free are not for the waiting rows.
+ * The pause after a query that claimed nothing. Such a query locks rows, and most slots that become free are not for those rows.
  */
 const FRUITLESS_MS = 100;
 

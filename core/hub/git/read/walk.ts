@@ -24,7 +24,7 @@ const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core
 export type Walked<T> = {
   value: T;
   isWhole: boolean;
-  later?: T;
+  laterValue?: T;
 };
 
 type Walk<T> = {
@@ -54,9 +54,9 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {
-        const { value, isWhole, later = value } = await walk();
+        const { value, isWhole, laterValue = value } = await walk();
         if (!isWhole || keepsWhole)
-          keep(name, { outcome: { value: later }, until: isWhole ? Number.POSITIVE_INFINITY : Date.now() + EXHAUSTED_MS });
+          keep(name, { outcome: { value: laterValue }, until: isWhole ? Number.POSITIVE_INFINITY : Date.now() + EXHAUSTED_MS });
         return value;
       } catch (error) {
         if (error instanceof RanOutOfTime) keep(name, { outcome: { error }, until: Date.now() + EXHAUSTED_MS });
@@ -113,7 +113,7 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
-/** In portions, because there may be as many lines as commits. */
+/** Gets lines in portions, because there may be as many lines as commits. */
 export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,

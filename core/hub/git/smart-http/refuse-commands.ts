@@ -14,7 +14,7 @@ import type { Command } from "./read-commands.ts";
 
 const PULL_REQUESTS_MAX = 50;
 
-/** Refuses these commands before git gets the push (S137). */
+/** Finds the commands to refuse before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
