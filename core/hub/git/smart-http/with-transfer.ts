@@ -24,7 +24,7 @@ const READ_GRACE_MS = 5 * 60_000;
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/** Waits until git has ended. Tests override the limits with `limits`. */
+/** Waits until git has ended. Only tests pass the last argument. */
 export async function withTransfer(
   queue: FairQueue,
   path: string,
