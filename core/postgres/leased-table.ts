@@ -74,7 +74,7 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** At most this many parties without a running row are considered, beginning with those that have waited longest. */
+/** Of the parties without a running row, this many are considered, or `limit` if that is more. The longest wait comes first. */
 const NEWCOMERS_MAX = 64;
 
 /** Claims of a table are made one at a time, so that two workers do not both give a party its last slot. */
