@@ -50,7 +50,7 @@ describe("S125 what follows from an attempt", () => {
     expect(decide(delivery({ tries: 9 }), attempt(500))).toMatchObject({ state: "failed", again: null, disables: null });
   });
 
-  it("2xx is a success, 410 is final, and every other result is retried", () => {
+  it("2xx is a success, 410 is final, and any other or no response leads to a retry", () => {
     for (const status of [200, 201, 204, 299]) expect(decide(delivery(), attempt(status)).state).toBe("delivered");
     for (const status of [301, 302, 304, 400, 401, 404, 408, 429, 500, 503, null])
       expect(decide(delivery(), attempt(status))).toMatchObject({ state: "waiting", again: { tries: 1 }, health: "fails" });

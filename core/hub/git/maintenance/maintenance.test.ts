@@ -124,7 +124,7 @@ test("S137 while all slots for cards are taken, a push is recorded at once and i
   expect(await maintain()).toBeNull();
 });
 
-test("maintenance of a deleted repository does nothing", async () => {
+test("maintenance of a deleted repository does nothing, and failed maintenance is repeated later", async () => {
   const id = newId();
   await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);

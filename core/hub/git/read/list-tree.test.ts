@@ -279,7 +279,7 @@ test("S137 large nested folders are refused before all of them are in memory", a
 });
 
 test("S138 a large folder is read once for many of its paths", async () => {
-  // A new repository, because `bytesFromGit` does not see the output of a process that git kept for the old one.
+  // `bytesFromGit` does not see the output of a git process that was kept for another test's repository.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
