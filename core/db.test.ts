@@ -8,7 +8,7 @@ import { listen, notify, stopListening } from "./notifications.ts";
 import { asOwner } from "./testing/as-owner.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
-test("a transaction counts as a database that is down only if it found no free connection in time", async () => {
+test("an error of a transaction means that the database is down only if no connection was free in time", async () => {
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
   const waited = db().$transaction(async () => undefined, { maxWait: 10 });
   await expect(waited).rejects.toMatchObject({ code: "P2028" });

@@ -54,7 +54,7 @@ const fields = z.object({
   STORAGE_LOGS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   STORAGE_ATTEMPTS_MB: kind.wholeNumber(0, 1_000_000).default(1_000),
   ANONYMOUS_ADDRESS_PERCENT: kind.wholeNumber(1, 100).default(2),
-  /** At most half an hour, the limit for a whole request. */
+  /** The maximum is half an hour, because a whole request may take no longer. */
   INFERENCE_IDLE_SECONDS: kind.wholeNumber(1, 1_800).default(300),
   INFERENCE_EXTRA_FIELDS: kind.nameList(""),
   JOBS_RUNNER: z

@@ -20,7 +20,7 @@ const POLL_MS = 5_000;
 const POLL_LEAST_MS = 200;
 const KEPT_BYTES = 64 * 1024;
 
-/** The caller must have checked access. Followers of one object share a reader, because many would overload the database. */
+/** The caller must have checked access. Followers of one object share a reader: many readers would overload the database. */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
   id: string,

@@ -44,7 +44,7 @@ export async function saveStream(
   } catch (error) {
     // Restic is killed, because it would take the end of its input for the end of the file.
     child.kill("SIGKILL");
-    // Restic ended first, and its own message says why.
+    // If restic ended first, its own message says why.
     if (["EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes((error as NodeJS.ErrnoException).code ?? "")) await ended;
     throw error;
   }

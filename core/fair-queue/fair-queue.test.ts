@@ -269,7 +269,7 @@ describe("S137 with any requests in any order", () => {
   );
 
   test.each(Array.from({ length: 10 }, (_, seed) => [seed]))(
-    "among parties that always have more work, none gets more than twice another's turns: seed %i",
+    "among parties that always have more work, none gets more than twice as many turns as another: seed %i",
     async (seed) => {
       const random = numbers(seed);
       const count = 2 + random(5);
@@ -301,7 +301,7 @@ test("queues with the same name are the same queue", () => {
   expect(fairQueue({ name: "test_one", slots: 5 })).toBe(one);
 });
 
-test("work that continues without its client keeps its place in the line", async () => {
+test("a request for a slot that outlives its client's request keeps its place in the line", async () => {
   const queue = new FairQueue({ name: "kept", slots: 1 });
   const slot = await queue.take({ party: account("one") });
   const closed: (() => void)[] = [];
@@ -310,7 +310,7 @@ test("work that continues without its client keeps its place in the line", async
     return () => {};
   };
   const context = { requestId: "test", party: account("two"), whenClosed };
-  const [gone, kept] = requestContext.run(context, () => [queue.take(), queue.take({ isKept: true })]);
+  const [gone, kept] = requestContext.run(context, () => [queue.take(), queue.take({ outlivesRequest: true })]);
   for (const close of closed) close();
   await expect(gone).rejects.toMatchObject({ code: "unavailable" });
   slot();

@@ -17,7 +17,7 @@ type TakeOptions = {
   within?: string;
   party?: Party;
   waitMaxMs?: number;
-  isKept?: boolean;
+  outlivesRequest?: boolean;
 };
 
 export type Release = () => void;
@@ -74,10 +74,10 @@ export class FairQueue {
     }
   }
 
-  take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
+  take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, outlivesRequest }: TakeOptions = {}): Promise<Slot> {
     // No waiting request could be admitted now, so this one delays nobody.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
-    return this.#wait(party, within, waitMaxMs, isKept);
+    return this.#wait(party, within, waitMaxMs, outlivesRequest);
   }
 
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
@@ -133,8 +133,8 @@ export class FairQueue {
     return isWanted;
   }
 
-  #wait(party: Party, within: string | undefined, waitMaxMs: number, isKept: boolean): Promise<Slot> {
-    const request = isKept ? undefined : requestContext.getStore();
+  #wait(party: Party, within: string | undefined, waitMaxMs: number, outlivesRequest = false): Promise<Slot> {
+    const request = outlivesRequest ? undefined : requestContext.getStore();
     return new Promise((resolve, reject) => {
       if (!this.#hasRoom(party)) return reject(this.#refusal("full"));
       const timer = setTimeout(() => leave(this.#refusal("late")), waitMaxMs);
@@ -193,8 +193,8 @@ export class FairQueue {
     return undefined;
   }
 
-  // If there is no room, the longest line loses its last request. If no line is longer than the new caller's would become, a slow
-  // caller's line loses one.
+  // If there is no room, the longest line loses its last request. If the new caller's line would be as long as that line, a slow
+  // caller's line loses its last request instead.
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;

@@ -2,10 +2,10 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** The time that an address may use at once. Other callers may use their weight times as much. */
+/** The time that an address may use at once. Other callers may use this time multiplied by their weight. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** All paced callers of one kind together get at most this share. */
+/** All paced callers of one kind together get at most this share of the process's time. */
 const PACED_SHARE = 0.25;
 const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
@@ -17,7 +17,7 @@ const SERVED_MS = 250;
 const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
-/** Measurements alone show a flood too late, for example pipelined requests on one connection (S137). */
+/** Measurements show a flood too late. So admitted work is also counted, for each of these moments (S137). */
 const MOMENT_MS = 200;
 const ADMITTED_MAX_MS = 500;
 

@@ -41,7 +41,7 @@ export class SharedPool extends pg.Pool {
   /** The error is like that of a full pool, after which clients may try again. */
   async #takeSlot(): Promise<Release> {
     try {
-      return await this.#queue.take({ isKept: true });
+      return await this.#queue.take({ outlivesRequest: true });
     } catch (cause) {
       throw new Error("timeout exceeded when trying to connect", { cause });
     }

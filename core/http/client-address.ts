@@ -18,7 +18,7 @@ const UNKNOWN = "unknown";
 /** An action of Next takes less, and a leaked signature must soon be worthless. */
 const ON_BEHALF_SECONDS = 600;
 
-/** An old request has the limits of such a request too, but does not count for the address. */
+/** A request with an old signature still has the limits of Next's requests, but does not count for the address. */
 export function sentOnBehalfOf({ headers }: IncomingMessage): { address: string; isOld: boolean } | undefined {
   const [address = "", seconds = "", signature = "", ...more] = String(headers[ON_BEHALF_HEADER] ?? "").split(" ");
   if (more.length > 0 || !isSigned(NEXT, `${address} ${seconds}`, signature)) return undefined;

@@ -61,7 +61,7 @@ export function limitResponse(request: ClientRequest): ClientRequest {
   });
 }
 
-/** For the head and the framing. The body may take eight times its size, because a piece of one byte takes six bytes. */
+/** The limit for head and framing. The body may take eight times its size, because a piece of one byte takes six bytes. */
 const OWN_BYTES_MAX = 256 * 1024;
 
 /** Node's parser skips any number of empty lines, of spaces and of zeros, which would take all of the event loop (S132). */

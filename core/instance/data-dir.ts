@@ -75,7 +75,7 @@ type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Uses SQLite's locks, because Node has no file locks, and the kernel releases them however the process ends.
+ * Node has no file locks, so this uses SQLite's locks, which the kernel releases however the process ends.
  * @returns undefined for a command if a service holds the lock
  * @throws SettingsError for a second service, or if another command holds the lock for too long
  */

@@ -37,8 +37,8 @@ function print(line: string): void {
 const CONTROL = /\\(?:u00[01][0-9a-f]|[bfnr\\])|(?!\t)\p{Cc}/gu;
 
 /**
- * Returns a function that formats a JSON line of the log for reading and only cleans other lines. Errors quote what
- * clients sent, so it replaces control characters, which could change what the terminal shows, and indents all further lines (CWE-150).
+ * Returns a function that formats a JSON line of the log for reading and only cleans other lines. Errors quote what clients
+ * sent, so it replaces control characters and indents all further lines (CWE-150).
  */
 export async function makeFormatter(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");

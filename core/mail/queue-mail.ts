@@ -11,8 +11,8 @@ type NewMail = { to: string; subject: string; text: string };
 
 /** Call this in the transaction that is the reason for the email (docs/decisions/008). */
 export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<string> {
-  // A display name with a line break could add headers.
   const id = newId();
+  // A display name with a line break could add headers.
   await db.mail.create({ data: { id, recipient: oneLine(to), subject: oneLine(subject), text } });
   await db.$executeRaw`select pg_notify(${MAIL_CHANNEL}, '')`; // at commit
   return id;

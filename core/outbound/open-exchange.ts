@@ -17,7 +17,7 @@ const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 /** Without a limit, a host could send interim responses until the deadline (S132, S137). */
 const INTERIM_MAX = 16;
-/** Beyond twice the body, for headers and framing. The parser skips empty lines and chunk extensions of any size (S137). */
+/** A response may have this much besides twice its body, because the parser skips empty lines and chunk extensions (S137). */
 const CARRIED_OWN_BYTES_MAX = 128 * 1024;
 /** Each piece of a response has a cost of its own, however small it is. This many tiny pieces cost a few milliseconds (S137). */
 const PIECES_MAX = 4_096;

@@ -67,7 +67,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
       };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
-    // Another process just took the port, or processes of a killed server are still ending.
+    // Another process may have taken the port, or processes of a killed server may still be ending.
     if (tried === START_TRIES) {
       const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
       throw new Error(`the database did not start; the last lines of its log (${logFile}):\n${lines}`);

@@ -19,7 +19,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** `42501` for a missing right, `P0001` from a trigger. */
+/** The code is `42501` for a missing right, and `P0001` if a trigger or a function refuses. */
 const codeOf = (client: pg.Client | pg.Pool, sql: string): Promise<string | undefined> =>
   client.query(sql).then(
     () => undefined,

@@ -59,9 +59,9 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
 
 /** The strings are SQL about a row (decision 072). The table has a column `served_at`. */
 type Share = {
-  /** The user or organization that the work is for. Open rows need an index by this and `due_at`, and by this and `served_at`. */
+  /** The user or organization of the work. Open rows need two indexes: by this and `due_at`, and by this and `served_at`. */
   party: string;
-  /** One slot is reserved for work that ends soon. If a table has both kinds, each kind needs an index by party and `due_at`. */
+  /** One slot is reserved for short work. If a table also has long work, each kind needs an index by party and `due_at`. */
   isShort: string;
   /** The work of a lost worker comes first, because recording its end needs a slot only for a moment. */
   isLeftOver: string;
@@ -74,7 +74,7 @@ type Share = {
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** At most this many parties without a running row are considered, beginning with those that have waited longest. */
+/** Of the parties without a running row, this many are considered, or `limit` if that is more. The longest wait comes first. */
 const NEWCOMERS_MAX = 64;
 
 /** Claims of a table are made one at a time, so that two workers do not both give a party its last slot. */

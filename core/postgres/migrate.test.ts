@@ -81,7 +81,7 @@ describe("migrate", () => {
   it("builds an index beside running transactions, and again after an interruption", async () => {
     write("2_second", "create index concurrently a_id on a (id);");
     await migrate(url, readMigrations(folder).slice(0, 1));
-    // As an interrupted build leaves the index.
+    // Leaves the index as an interrupted build does.
     await query("create index a_id on a (id); update pg_index set indisvalid = false where indexrelid = 'a_id'::regclass");
     const both = await Promise.all([migrate(url, readMigrations(folder)), migrate(url, readMigrations(folder))]);
     expect(both.flat()).toEqual(["2_second"]);

@@ -32,8 +32,8 @@ const TABLE = `create table "_prisma_migrations" (
 type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
- * Several processes may call this at once. A migration with `create index concurrently` cannot run in a transaction, so an
- * interrupted one begins again.
+ * Several processes may call this at once. A migration with `create index concurrently` cannot run in a transaction, so it
+ * begins again after an interruption.
  * @returns the names of the applied migrations
  */
 export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {

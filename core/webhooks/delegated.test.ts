@@ -136,7 +136,7 @@ const spec = (spaceId?: string) => ({
   ...{ command: ["cat", "README.md"], arguments: [], environment: {}, flavor: "cpu-basic", network: false, labels: {} },
 });
 
-it("only users who may read a Space's files can name it in a run, a schedule or a webhook's job", async () => {
+it("only users and apps that may read a Space's files can name it in a run, a schedule or a webhook's job", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "read"]]);
   const [mine, shared] = [

@@ -238,7 +238,7 @@ it("S141 an app cannot listen to a relay that the user or another app opened", a
     const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
     await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
-    // Requests left in the relay go to the next user or app that opens the relay.
+    // Requests that were left in the expired relay would go to the app that opens it.
     await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
   }

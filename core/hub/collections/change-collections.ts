@@ -106,7 +106,7 @@ export async function updateCollection(
   };
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
   const { owner, isPrivate } = await findCollection(actor, slug, "collection.write");
-  // Making a collection private is not counted (S144), because making it public again is.
+  // Making a collection private is not counted (S144), because making it public again is counted.
   const isRemoval = !isPrivate && changes.isPrivate === true;
   if (!isRemoval) await countChange(actor);
   return inTransaction(async (tx) => {

@@ -31,7 +31,7 @@ export type Collection = {
 
 export type CollectionItem = {
   id: string;
-  /** Counts only items that the reader may see: a gap would reveal hidden ones. */
+  /** Counts only items that the reader may see, because a gap would reveal hidden items. */
   position: number;
   note: string | null;
   addedAt: Date;

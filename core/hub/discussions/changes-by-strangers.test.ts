@@ -101,7 +101,7 @@ test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string
   await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
 });
 
-test("S137 a user who has changed discussions 5,000 times in 24 hours can only delete", async () => {
+test("S137 a user who has changed discussions 5,000 times in 24 hours can only delete, unlike the user's apps", async () => {
   const { bea, at } = await opened();
   const comment = await addComment(bea.actor, at, { comment: "one" });
   const key = throttleKey("discussion-day", bea.id);

@@ -140,7 +140,7 @@ async function lockPullRequests(
   if (found.length === 0) return { rows: [], isFull: false };
   const ids = found.map(({ id }) => id);
   await tx.$queryRaw`SELECT id FROM discussion WHERE id = ANY (${ids}) ORDER BY num FOR UPDATE`;
-  // Another transaction may have closed one meanwhile.
+  // Another transaction may have closed a pull request meanwhile.
   const rows = await tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
   return { rows, isFull: found.length === PULL_REQUESTS_FOLLOWED };
 }

@@ -20,7 +20,7 @@ export type ChangeToFollow = RefChange & {
 
 export type RefEffects = {
   commits: Map<string, Commit[]>;
-  /** By the ref of the pull request. */
+  /** For each pull request's ref, the commit of its base. */
   bases: Map<string, string | null>;
   /** For each branch's ref, the head commits of merged pull requests by number, in order. */
   merged: Map<string, Map<number, string>>;
@@ -69,7 +69,7 @@ export const openAt = (at: Date) =>
 
 /**
  * Excludes pull requests whose head changed later. Otherwise an author could move the head to one of the base's new commits, and
- * look merged.
+ * the pull request would look merged.
  */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;

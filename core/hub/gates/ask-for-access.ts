@@ -93,7 +93,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
   });
 }
 
-/** A user who gives up access at automatic gates in this transaction ends no visits: anybody could repeat that (S137). */
+/** In this transaction, giving up access at an automatic gate ends no visits, because any user could repeat it (S137). */
 export async function markWithdrawn(tx: Db): Promise<void> {
   await tx.$executeRaw`SELECT set_config('keyhook.is_withdrawn', 'on', true)`; // read by end_space_visits_of_gate
 }

@@ -7,7 +7,7 @@ import { checkGit, isAtLeast } from "./check-git.ts";
 
 const path = String(childEnvironment().PATH);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-no-git-"));
-// Not a setting of the service, but child processes get it in the same way.
+// PATH is not a setting of the service, but child processes get it in the same way.
 const setPath = (value: string) => provideSettings({ PATH: value } as Record<string, string>);
 afterEach(() => {
   setPath(path);

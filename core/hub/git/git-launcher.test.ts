@@ -35,7 +35,7 @@ const parentOf = (pid: number | undefined) => Number(/^PPid:\s+(\d+)/m.exec(read
 const closed = (child: Awaited<ReturnType<typeof spawnGit>>) =>
   new Promise((resolve) => child.once("close", (status, signal) => resolve(status ?? signal)));
 
-/** proc_pid_stat(5). The third field follows the name. */
+/** See proc_pid_stat(5). The text after the name begins with the third field. */
 const statOf = (pid: number | undefined, field: number) =>
   Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[field - 3]);
 const nicenessOf = (pid: number | undefined) => statOf(pid, 19);

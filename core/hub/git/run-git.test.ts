@@ -38,7 +38,7 @@ test("S137 limited git has the allowed memory and processor time", async () => {
   const path = await mkdtemp(join(tmpdir(), "limits-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const child = await spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
-  // Git has replaced the shell that sets the limits.
+  // Waits until git has replaced the shell that sets the limits.
   await expect.poll(() => readFileSync(`/proc/${child.pid}/comm`, "utf8").trim()).toBe("git");
   const limits = readFileSync(`/proc/${child.pid}/limits`, "utf8");
   const killedFirst = Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, "utf8"));

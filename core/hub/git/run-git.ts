@@ -92,7 +92,7 @@ export type SpawnOptions = {
   niceness?: Niceness;
   isLong?: boolean;
   hasChannel?: boolean;
-  /** Then a git with a channel, and all its children, get the lowest priority. */
+  /** After this time, a git with a channel and all its children get the lowest priority. */
   oldAfterMs?: number;
 };
 
@@ -114,7 +114,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   const git = {
     ...{ command, cwd: directory, niceness, isLong, hasChannel },
     args: [...before, ...settings, ...overrides, ...args],
-    // A relative path. On a shared file system, each folder of an absolute path is a request.
+    // `GIT_DIR` is relative, because on a shared file system each folder of an absolute path is a request.
     env: { ...gitEnvironment(), GIT_DIR: ".", ...env },
   };
   const child = await launch(git, signal);
@@ -158,7 +158,7 @@ async function spawnHere(
 
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Without a status, the processor time or the machine's memory was used up. */
+/** If git has no exit status, the processor time or the machine's memory was used up. */
 function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
   const failure = new GitFailed(args, status, stderr);
   return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;

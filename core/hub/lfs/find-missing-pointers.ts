@@ -40,7 +40,7 @@ export async function* findPointers(path: string, quarantine: string, limits: Li
 
 type Limits = Pick<GitOptions, "timeoutMs" | "isLimited" | "niceness" | "cpuSeconds">;
 
-/** In batches, because the names of a push's million objects must not fill memory (S137). */
+/** Yields batches, because the names of a push's million objects must not fill memory (S137). */
 async function* listSmallBlobs(path: string, quarantine: string, limits: Limits): AsyncGenerator<string[]> {
   let blobs: string[] = [];
   const output = gitLines(

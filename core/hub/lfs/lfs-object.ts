@@ -13,10 +13,10 @@ export function isLfsSize(value: unknown): value is number {
 
 const EMPTY_OID = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** Nothing is reserved for empty uploads, so announced ones could fill the database beyond every quota (S137). */
+/** Nothing is reserved for empty files, so false announcements could fill the database beyond every quota (S137). */
 export const canExist = ({ oid, size }: LfsObjectId): boolean => size > 0 || oid === EMPTY_OID;
 
-/** The least that an object counts, for its rows in the database. Also in migration 20261127150000. */
+/** An object counts at least this much, for its rows in the database. Migration 20261127150000 has the same number. */
 const COUNTED_MIN_BYTES = 5_000;
 
 export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);

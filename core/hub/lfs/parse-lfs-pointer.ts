@@ -5,7 +5,7 @@ export const LFS_POINTER_MAX_BYTES = 1023;
 const VERSIONS = new Set(["https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", "https://hawser.github.com/spec/v1"]);
 const LINE = /^([a-z0-9.-]+) (.*)$/;
 
-/** As strict as git-lfs, so that both recognize the same pointers. */
+/** This is as strict as git-lfs, so that both recognize the same pointers. */
 export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | undefined {
   if (content.length > LFS_POINTER_MAX_BYTES) return undefined;
   const text = typeof content === "string" ? content : Buffer.from(content).toString("latin1");

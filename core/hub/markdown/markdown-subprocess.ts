@@ -26,7 +26,7 @@ const HTML_PER_CHARACTER = 64;
 const SHORT_HTML_CHARACTERS = 16 * 1024;
 
 /**
- * As one text: React would create an object for each element, which blocks the event loop.
+ * Returns one text, because React would create an object for each element and block the event loop.
  * @throws Error if the HTML is too large for a page
  */
 function toHtml(tree: Root, source: string): string {

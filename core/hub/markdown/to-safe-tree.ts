@@ -67,7 +67,7 @@ function requireBounded(tree: Root): void {
   }
 }
 
-/** Unused, and most of the result's size. */
+/** Positions are unused, and take most of the result's size. */
 function dropPositions(tree: Root): void {
   for (const { node } of nodesOf(tree)) {
     delete node.position;
@@ -79,7 +79,7 @@ function* elementsOf(tree: Root): Generator<Element> {
   for (const { node } of nodesOf(tree)) if (node.type === "element") yield node;
 }
 
-/** Without recursion, because trees may be deeper than the stack. */
+/** Does not use recursion, because trees may be deeper than the stack. */
 function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   const waiting: { node: Nodes; depth: number }[] = [{ node: tree, depth: 0 }];
   for (let one = waiting.pop(); one; one = waiting.pop()) {

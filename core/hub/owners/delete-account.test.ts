@@ -110,7 +110,7 @@ describe("S112 deleteAccount", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "delete" } })).toBe(1_100);
   });
 
-  test("deletes the repositories of a disabled user too", async () => {
+  test("deletes the repositories of a disabled user too, and those that are created meanwhile", async () => {
     const ada = await signedInPerson();
     await db().repo.createMany({
       data: Array.from({ length: 1_100 }, (_, index) => ({

@@ -115,7 +115,7 @@ describe("deleteOrganization", () => {
     }
   });
 
-  test("lets nobody create anything under the name meanwhile", async () => {
+  test("leaves nothing of what is created for the organization meanwhile", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada);
     const email = `${freshName("x")}@example.test`;

@@ -108,7 +108,7 @@ async function removeOwned(
   const webhooks = await removeWebhooksOf(tx, ownerId);
   await tx.scheduledJob.deleteMany({ where: { ownerId } });
   await tx.jobRun.deleteMany({ where: { ownerId } });
-  // Without foreign keys, because an owner is either a user or an organization.
+  // These tables have no foreign keys, because an owner is either a user or an organization.
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
   await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
   await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });

@@ -59,8 +59,8 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
 export type Occupant = { repoId: string; key: string };
 
 /**
- * Repositories may exchange names, even in a ring. A refused one keeps its name, so another repository that wants this name is
- * refused too.
+ * Repositories may exchange names, even in a ring. A refused repository keeps its name, so another repository that wants this
+ * name is refused too.
  * @param leaving IDs of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

@@ -114,7 +114,7 @@ test("the time of a repository's last change advances at most once a second", as
   await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: long } });
   const first = await push("a".repeat(40));
   expect(first.updatedAt.getTime()).toBeGreaterThan(long.getTime());
-  // In the future, so that the duration of this test does not matter.
+  // The time is in the future, so that the duration of this test does not matter.
   const soon = new Date(Date.now() + 60_000);
   await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: soon } });
   expect(await push("b".repeat(40))).toEqual({ headSha: "b".repeat(40), updatedAt: soon });

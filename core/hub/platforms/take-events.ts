@@ -189,7 +189,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** One by one: a cached plan for all together could read the whole table. */
+/** Looks up each event by itself, because a cached plan for all together could read the whole table. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id
@@ -198,7 +198,7 @@ async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<str
   return new Set(rows.map(keyOf));
 }
 
-/** With joins, because ORs would read all repositories of a platform. */
+/** Uses joins, because ORs would read all repositories of a platform. */
 async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
   const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };

@@ -3,7 +3,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { holdRemoved } from "../../storage/hold-storage.ts";
 
 const ROWS_AT_A_TIME = 1_000;
-/** Few, because a store has up to 10,000 files. */
+/** This is low, because a store has up to 10,000 files. */
 export const UPLOADS_AT_A_TIME = 5;
 export const FILES_AT_A_TIME = 5_000;
 

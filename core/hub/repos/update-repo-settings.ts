@@ -17,7 +17,7 @@ import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
-/** All changes are one event. `wanted` has unchecked values, and its `gated` may be `false`. */
+/** All changes are one event. `settings` has unchecked values, and its `gated` may be `false`. */
 export async function updateRepoSettings(
   actor: Actor,
   wanted: RepoName,
@@ -47,7 +47,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, because a rollback does not restore the file HEAD.
+    // The file HEAD is written last, because a rollback does not restore it.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });

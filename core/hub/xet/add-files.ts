@@ -32,7 +32,7 @@ export async function addFiles(tx: Db, { id: repoId, owner }: Repo, files: reado
     if ((await tx.xetXorb.count({ where: { repoId, hash: { in: some } } })) !== some.length) throw invalidRequest(UNKNOWN_XORB);
   }
   for (const some of inBatches(chunks, ROWS_AT_ONCE)) await tx.xetChunk.createMany({ data: some, skipDuplicates: true });
-  // Last, because everybody who stores something for the owner then waits until the transaction ends.
+  // This lock comes last, because others who store something for the owner wait for it until the transaction ends.
   const bytes = rows.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
   await requireRoom(owner, bytes, files.length === 1 ? "this file" : "these files", { tx });
   for (const some of inBatches(rows, ROWS_AT_ONCE)) await tx.xetFile.createMany({ data: some, skipDuplicates: true });

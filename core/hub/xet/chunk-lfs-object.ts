@@ -14,7 +14,7 @@ import { xetHashAt } from "./read-file.ts";
 import { FOUND_BYTES } from "./split-content.ts";
 import { termEntry } from "./terms.ts";
 
-/** An ID is an owner's, so an owner with many files waits for others after each file. */
+/** A row's ID is that of an owner, so an owner with many files waits for others after each file. */
 export const lfsChunkingTable: LeasedTable = { name: "lfs_chunking", isOpen: "true" };
 
 export const LFS_CHUNKING_CHANNEL = "lfs_chunking";
@@ -25,7 +25,7 @@ type DueObject = { repoId: string; oid: string; size: number; location: string }
 
 /** Makes a file readable by Xet, so that clients send only new chunks of its next version (docs/decisions/085). */
 export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking, claimId: string): Promise<void> {
-  // One file for each repository, because an owner may have a hundred thousand due files (S137).
+  // Reads one file of each repository, because an owner may have a hundred thousand due files (S137).
   const [object] = await db().$queryRaw<DueObject[]>`
     SELECT o.* FROM repo r CROSS JOIN LATERAL (
         SELECT repo_id AS "repoId", oid, size_bytes::float8 AS size, location, chunks_due_at FROM lfs_object
@@ -62,7 +62,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   const next = rows[0]?.next;
   if (!next)
     await pool().query("DELETE FROM lfs_chunking WHERE id = $1 AND claim_id = $2 AND due_at = $3", [ownerId, claimId, dueAt]);
-  // The owner queues behind others who are due. Rounded up to milliseconds, the time would be in the future.
+  // The owner queues behind others who are due. The time is cut to milliseconds, because PostgreSQL could round it up.
   await pool().query(
     `UPDATE lfs_chunking SET claim_id = NULL, claimed_until = NULL, attempts = 0, due_at = greatest(date_trunc('milliseconds', now()), $3)
       WHERE id = $1 AND claim_id = $2`,

@@ -9,7 +9,7 @@ import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** A message to a thread takes as long as hashing a hundred kilobytes, so steps are larger. */
 const STEP_BYTES = 512 * 1024;
-/** Reused, because new buffers for a thousand small files would leave a gigabyte of garbage. */
+/** Buffers are reused, because new buffers for a thousand small files would leave a gigabyte of garbage. */
 const SPARE_MAX = 8;
 const spare: SharedArrayBuffer[] = [];
 
@@ -69,7 +69,7 @@ export async function* splitContent(content: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** In small steps, because a received megabyte may decompress to 255 MB (S145). */
+/** Works in small steps, because a received megabyte may decompress to 255 MB (S145). */
 class ChunkJob {
   readonly #id = ++threads.lastId;
   readonly #thread = takeThread();

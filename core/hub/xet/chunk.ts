@@ -9,10 +9,10 @@ export const CHUNK_MAX_BYTES = 128 * 1024;
 /** Some clients send compressed data that is larger than the chunk. */
 const PACKED_MAX_BYTES = 2 * CHUNK_MAX_BYTES;
 
-/** A file has only a few smaller chunks: the last one, and in the JavaScript client one wherever its own pieces end. */
+/** Only the last chunk of a file is smaller. The JavaScript client also ends a chunk wherever one of its pieces ends. */
 export const CHUNK_MIN_BYTES = 8 * 1024;
 export const [RUN_CHUNKS, SMALL_CHUNKS_MAX] = [1_000, 16];
-/** Each chunk's fixed cost, as bytes that take as long to check. */
+/** Each chunk's fixed cost, in bytes that take as long to check. */
 export const CHUNK_COST_BYTES = 16 * 1024;
 
 const [NONE, LZ4, GROUPED_LZ4] = [0, 1, 2];
@@ -56,7 +56,7 @@ function ungroup(grouped: Buffer): Buffer {
 
 type Chunk = { header: ChunkHeader; packed: Buffer };
 
-/** In one buffer, because joining small pieces would take longer than all hashes (S145). */
+/** Uses one buffer, because joining small pieces would take longer than all hashes (S145). */
 export class ChunkSplitter {
   readonly #buffer = Buffer.allocUnsafeSlow(2 * (CHUNK_HEADER_BYTES + PACKED_MAX_BYTES));
   #length = 0;
@@ -65,9 +65,7 @@ export class ChunkSplitter {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /**
-   * @param isEnd whether the xorb's footer, and no chunk, begins with this byte @yields chunks, each valid until the next request
-   */
+  /** Yields chunks, each valid until the next request. `isEnd` tells whether a byte begins the xorb's footer. */
   *push(piece: Buffer, isEnd: (first: number) => boolean = () => false): Generator<Chunk, void, undefined> {
     for (let at = 0; at < piece.length; ) {
       const whole = this.#length === 0 ? firstChunk(piece.subarray(at), isEnd) : undefined;

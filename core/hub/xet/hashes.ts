@@ -8,7 +8,7 @@ const NODE_KEY = Buffer.from("017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f8
 const RANGE_KEY = Buffer.from("7f1857d6ce56ed66127ff913e7a5c3f3a4cd26d5b5db49e64124987f28fb94c3", "hex");
 const NO_KEY = Buffer.alloc(HASH_BYTES);
 
-/** Kept, because creating a hasher takes as long as hashing ten kilobytes. */
+/** The hasher is kept, because creating one takes as long as hashing ten kilobytes. */
 export function keyedHash(key: Buffer): (bytes: Uint8Array) => Buffer {
   const hasher = Blake3Hasher.newKeyed(key);
   return (bytes) => {
@@ -22,7 +22,7 @@ export const hashChunk = keyedHash(DATA_KEY);
 const hashNode = keyedHash(NODE_KEY);
 const hashRoot = keyedHash(NO_KEY);
 
-/** Over the concatenated hashes of chunks. Proves that a file's uploader knows each of them. */
+/** Hashes the concatenated hashes of chunks. This proves that a file's uploader knows each hash. */
 export const hashRange = keyedHash(RANGE_KEY);
 
 export const hashText = (hash: Uint8Array): string => Buffer.from(hash).swap64().toString("hex");

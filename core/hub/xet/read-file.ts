@@ -16,7 +16,7 @@ export const locationOfXetFile = (hash: string): string => LOCATION_PREFIX + has
 export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
-/** By SHA-256. Omits objects in a bucket, which Xet would send through this service. */
+/** The result is by SHA-256. Omits objects in a bucket, which Xet would send through this service. */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
   const files = await db().$queryRaw<{ oid: string; hash: string; location: string }[]>`

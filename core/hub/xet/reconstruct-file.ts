@@ -24,7 +24,7 @@ const TERMS_PER_TURN = 16;
 
 /**
  * `header` is the `Range` header.
- * @returns "unsatisfiable" for a range behind the file's end
+ * @returns "unsatisfiable" for a range beyond the file's end
  */
 export async function reconstructFile(
   repoId: string,

@@ -24,13 +24,13 @@ export type ShardFile = {
   hash: string;
   oid: string;
   terms: Buffer;
-  /** One for each term, beginning with the hash over the hashes of the term's chunks. */
+  /** Has an entry for each term. An entry begins with the hash over the hashes of the term's chunks. */
   rangeHashes: Buffer;
 };
 
 export type ShardXorb = { hash: string; chunks: Buffer };
 
-/** Checks each number of entries before reading them (S145). */
+/** Checks each number of entries before reading the entries (S145). */
 export async function* readShard(
   shard: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ file: ShardFile } | { xorb: ShardXorb }, void, undefined> {

@@ -34,7 +34,7 @@ export async function storeXorb(
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });
   const hold = await holdStorage(repo.owner, countedBytes(size), "this file");
-  // With an ID of its own, because the hash of a xorb does not determine its bytes.
+  // The location has an ID of its own, because the hash of a xorb does not determine its bytes.
   const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
   let received: ReceivedContent | undefined;
   let isFirst = false;

@@ -135,7 +135,7 @@ export class LoadedTerm {
   /** How many of the term's chunks the xorb really has. */
   readonly count: number;
   readonly #entries: Buffer;
-  /** 1 if the entries begin with the preceding chunk's. */
+  /** 1 if the first entry is that of the preceding chunk. */
   readonly #before: 0 | 1;
 
   constructor(term: Term, entries: Uint8Array) {
@@ -150,7 +150,7 @@ export class LoadedTerm {
     return this.#entries.subarray(at, at + HASH_BYTES);
   }
 
-  /** The position in the term's data, for -1 the start of the first chunk. */
+  /** Where a chunk ends in the term's data. The index -1 gives the start of the first chunk. */
   dataEnd(index: number): number {
     return this.#dataEnd(index) - this.#dataEnd(-1);
   }

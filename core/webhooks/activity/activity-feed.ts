@@ -15,7 +15,7 @@ const PAUSE_MS = 500;
 /** This many of the newest deliveries, and of the older ones that wait, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
-/** An older delivery changes only if it waits in the queue. All retries end within two days. */
+/** An older delivery changes only if it waits in the queue. Without `Retry-After`, all retries end within two days. */
 const RECENT_MS = 2 * 86_400_000;
 /** A delivery may be committed this long after its ID was created, including differences of clocks. */
 const SLACK_MS = 10_000;

@@ -19,7 +19,7 @@ export type DeliveryPage = {
 const PAGE_DEFAULT = 25;
 const PAGE_MAX = 100;
 
-/** Limits searches by text or status, which no index covers. */
+/** Limits searches that no index answers, such as those by text. */
 export const SEARCH_WINDOW = 5_000;
 
 export async function listDeliveries(

@@ -50,7 +50,7 @@ describe("S125 what follows from an attempt", () => {
     expect(decide(delivery({ tries: 9 }), attempt(500))).toMatchObject({ state: "failed", again: null, disables: null });
   });
 
-  it("2xx is a success, 410 is final, and every other result is retried", () => {
+  it("2xx is a success, 410 is final, and any other or no response leads to a retry", () => {
     for (const status of [200, 201, 204, 299]) expect(decide(delivery(), attempt(status)).state).toBe("delivered");
     for (const status of [301, 302, 304, 400, 401, 404, 408, 429, 500, 503, null])
       expect(decide(delivery(), attempt(status))).toMatchObject({ state: "waiting", again: { tries: 1 }, health: "fails" });
@@ -77,7 +77,7 @@ describe("S125 what follows from an attempt", () => {
     expect(retryDelay(1, Number.POSITIVE_INFINITY, () => 0)).toBe(RETRY_AFTER_MAX);
   });
 
-  it("an attempt that was lost with a kept connection is repeated immediately, but only one time before the schedule", () => {
+  it("an attempt that fails on a reused connection is repeated at once, and the schedule begins if that fails too", () => {
     const stale = attempt(null, {}, { isStale: true });
     expect(decide(delivery(), stale)).toMatchObject({ state: "waiting", health: null, again: { seconds: 0, tries: 0 } });
     expect(decide(delivery({ kind: "retry" }), stale, () => 0)).toMatchObject({

@@ -38,7 +38,7 @@ function askedFor({ answer, startedAt }: Attempt): number {
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** Seconds. Nine retries take less than 48 hours (S125). */
+/** In seconds, for nine retries (S125). */
 const SCHEDULE = [5, 30, 3 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
 /** Jitter only delays. With it, the delays of the schedule still sum up to less than 48 hours. */

@@ -21,7 +21,7 @@ type JobStep =
       jobRunId: string | null;
     };
 
-/** The end of a run wakes its delivery (`wakeDelivery`). The delay is for a worker that could not do so. */
+/** The end of a run wakes its delivery (`wakeDelivery`). The delay is for the case that a worker could not wake it. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
 /** A run that ends before its delivery is postponed wakes nothing, so the row is soon checked again. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };

@@ -31,7 +31,7 @@ export type EventLease = {
   claimId: string;
   repoName: string;
   open: Set<string>;
-  /** Triggers over the limit without a stored delivery. They are subtracted only when the lease ends, so never twice. */
+  /** Triggers over the limit without a stored delivery. Subtracted when the lease ends, so that none is subtracted twice. */
   onlyCounted: (OverLimit & { webhookId: string })[];
   cursor: string | null;
   error: string | null;

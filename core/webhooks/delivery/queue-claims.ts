@@ -6,12 +6,12 @@ import type { DeliverySlots } from "./slots.ts";
 
 /** Polling is necessary, because notifications may be missed, and leases of killed workers expire. */
 export const POLL_MS = 5_000;
-/** Under load, a short pause lets each look find many rows. */
+/** Under load, a short pause lets each query find many rows. */
 export const LEAST_MS = 3;
-/** The pause after a look that left due rows behind, for which this worker has no room. Another worker may take them. */
+/** The pause after a query that found due rows for which this worker has no room. Another worker may take them. */
 const CROWDED_MS = 1_000;
 /**
- * The pause after a look without a claim. Such a look locks rows, and most slots that become free are not for the waiting rows.
+ * The pause after a query that claimed nothing. Such a query locks rows, and most slots that become free are not for those rows.
  */
 const FRUITLESS_MS = 100;
 
@@ -57,7 +57,7 @@ export class QueueClaims {
   }
 
   async #claim(): Promise<number> {
-    // A slot may become free during the look.
+    // A slot may become free during the queries.
     this.#isRoomWanted = true;
     if (this.#slots.room().total <= 0) return POLL_MS;
     this.#isFruitless = true;

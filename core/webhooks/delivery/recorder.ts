@@ -8,7 +8,7 @@ import { eventPool } from "./delivery-pool.ts";
 import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
-/** Results wait for each other this long. Nobody waits for a recorded result. */
+/** Results wait this long, so that one statement records many. */
 const BATCH_WAIT_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;

@@ -82,7 +82,7 @@ export async function createWebhook(
   });
 }
 
-/** Makes creations wait for each other and for the owner's deletion. A foreign key cannot refer to a user or an organization. */
+/** Makes creations wait for each other and for the owner's deletion. A foreign key cannot refer to either of two tables. */
 async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void> {
   const live =
     kind === "user"

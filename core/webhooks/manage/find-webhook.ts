@@ -68,7 +68,7 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
-  // The row was not found, so this call throws the right error.
+  // There is no row or no permission, and this call throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

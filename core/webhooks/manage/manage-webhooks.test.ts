@@ -366,7 +366,7 @@ describe("disabling, enabling and deleting", () => {
     expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
   });
 
-  it("of an account or organization also deletes its webhooks and their waiting deliveries", async () => {
+  it("the webhooks of a deleted account or organization are deleted, with their waiting deliveries", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     const ofPerson = await webhookOf(person, [item("user", ada.username)]);

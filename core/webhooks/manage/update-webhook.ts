@@ -47,7 +47,7 @@ export async function updateWebhook(
     });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    // After this change, the webhook acts with the rights of this actor.
+    // After a change of anything but the name, the webhook acts with the rights of this actor.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const isTakenOver = target !== undefined || watched !== undefined || filter !== undefined || secret !== undefined;
     await tx.webhook.update({

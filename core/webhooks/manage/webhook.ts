@@ -35,7 +35,7 @@ export type Webhook = {
   disabledReason: DisabledReason | null;
   /** Every attempt since this time has failed (S126). */
   failingSince: Date | null;
-  /** The user who created, last changed or took over the webhook. */
+  /** The user who created, took over or last changed the webhook. A new name does not count. */
   createdById: string | null;
   madeWith: MadeWith | null;
   createdAt: Date;

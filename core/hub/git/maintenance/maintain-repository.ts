@@ -23,7 +23,7 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** After maintenance that ran out of time. The next attempt will take as long (S137). */
+/** The pause after maintenance that ran out of time, because the next attempt will take as long (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
 /** After longer maintenance of a user's repositories, those of other users come first. */
 const LONG_MS = 1_000;
@@ -146,7 +146,7 @@ export async function tidy(path: string, { maxMs = MAX_MS } = {}): Promise<"noth
     if (timeoutMs <= 0) throw new RanOutOfTime();
     return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
   };
-  // First, because the next steps read all refs and may fail.
+  // Refs are packed first, because the next steps read all refs and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
   if (isFullDue) {
@@ -188,7 +188,7 @@ export type DueMaintenance = { id: string; attempts: number };
 
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Call this before a transfer to a repository: a failed one leaves objects too. */
+/** Call this before a transfer to a repository, because a failed transfer leaves objects too. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",

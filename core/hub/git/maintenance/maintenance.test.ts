@@ -124,7 +124,7 @@ test("S137 while all slots for cards are taken, a push is recorded at once and i
   expect(await maintain()).toBeNull();
 });
 
-test("maintenance of a deleted repository does nothing", async () => {
+test("maintenance of a deleted repository does nothing, and failed maintenance is repeated later", async () => {
   const id = newId();
   await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
@@ -162,7 +162,7 @@ test("S137 the whole maintenance of a repository has a time limit", async () => 
   const path = await openRepository(repo);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
   await utimes(join(path, "config"), longAgo, longAgo);
-  // `git gc` waits for this pipe. The next step does not.
+  // `git gc` waits for this pipe. The next step does not wait for it.
   await mkdir(join(path, "worktrees/w"), { recursive: true });
   execFileSync("mkfifo", [join(path, "worktrees/w/gitdir")]);
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
@@ -292,7 +292,7 @@ test("S137 after long maintenance, repositories that the same user created in an
   expect(order.map(({ id }) => id)).toEqual([repos[2]?.id, repos[1]?.id]);
 });
 
-test("S137 many short visits to one user's repositories count as a long one", async () => {
+test("S137 many short turns for one user's repositories count as a long turn", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repos = await Promise.all([...Array.from({ length: 20 }, () => ada), bea].map((person) => someRepo(person)));
   await db().repoMaintenance.deleteMany();

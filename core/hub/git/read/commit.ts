@@ -15,7 +15,7 @@ export type Commit = CommitSummary & {
   message: string;
 };
 
-/** Each part ends with a NUL, which it cannot contain. */
+/** Each part ends with a NUL, which no part can contain. */
 export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B";
 export const COMMIT_FIELDS = 9;
 

@@ -69,7 +69,7 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 }
 
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** Long, because a client first reads what is buffered on the way. */
+/** This is long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /** Ends a stream that is read too slowly, and sooner while other callers wait (S137). */

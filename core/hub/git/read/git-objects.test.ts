@@ -26,7 +26,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/** The other run may include garbage collection for other tests. */
+/** The lower of two results counts, because a run may include garbage collection for other tests. */
 const costOf = async (atOnce: number) => Math.min(await costOnce(atOnce), await costOnce(atOnce));
 
 async function costOnce(atOnce: number): Promise<number> {

@@ -13,7 +13,7 @@ import { entriesIn } from "./tree-entries.ts";
 let ada: TestPerson;
 let repo: Repo;
 
-/** Git's commands refuse such names and modes. */
+/** Other git commands refuse some names and modes that `mktree` accepts. */
 async function commitTree(lines: string, branch: string): Promise<string> {
   const path = await openRepository(repo);
   const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
@@ -279,7 +279,7 @@ test("S137 large nested folders are refused before all of them are in memory", a
 });
 
 test("S138 a large folder is read once for many of its paths", async () => {
-  // A new repository, because `bytesFromGit` does not see the output of a process that git kept for the old one.
+  // `bytesFromGit` does not see the output of a git process that was kept for another test's repository.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();

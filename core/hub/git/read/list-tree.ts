@@ -75,7 +75,7 @@ async function withLastCommits(directory: string, commit: string, folder: string
 /** S137: creating very many objects blocks the process. */
 const WALK_ENTRIES_MAX = 250_000;
 
-/** The limit as JSON. Each path repeats its folders' names, which the pusher chooses (S137). */
+/** The limit for paths as JSON. Each path repeats its folders' names, which the pusher chooses (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 /** Long paths end a page earlier. The page's HTML has up to twenty times as many bytes (S137). */
 const PAGE_PATHS_MAX_BYTES = 256 * 1024;

@@ -42,7 +42,7 @@ export class ObjectReader {
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Without limited-git, which is slower. Callers check sizes first, and end the reader at a deadline.
+    // Does not use limited-git, which is slower. Callers check sizes first, and end the reader at a deadline.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 

@@ -76,7 +76,7 @@ export class RawDiff {
   }
 }
 
-/** Longer than any name that is not cut, so the two cannot be confused. */
+/** A cut name is longer than every whole name, so no file can imitate it. */
 const shownPath = (path: string): string =>
   Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 

@@ -217,7 +217,7 @@ describe("S137 a walk that ran out of time", () => {
     expect(await again()).toMatchObject({ isCut: true });
   });
 
-  test("counts an optional part as missing, and not as late", async () => {
+  test("makes an optional part missing, and not late", async () => {
     const { directory, args } = await endlessWalk("--name-status");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await ifInTime(runWalk(directory, args))).toEqual({ isLate: false });

@@ -73,7 +73,7 @@ async function walkDiff(
     isInTime = false;
   }
   const value = reader.finish(isWhole);
-  return { value, isWhole: isInTime, later: withoutLines(value) };
+  return { value, isWhole: isInTime, laterValue: withoutLines(value) };
 }
 
 const withoutLines = (diff: Diff): Diff => ({

@@ -47,7 +47,7 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
   }
 }
 
-/** In portions, so that other requests get their turn, and git's input does not stay in memory. */
+/** Works in portions, so that other requests get their turn, and git's input does not stay in memory. */
 async function describeAll(objects: GitObjects, leaves: readonly Found[]): Promise<Entry[]> {
   const described: Entry[] = [];
   for (let at = 0; at < leaves.length; at += DESCRIBED_AT_ONCE) {

@@ -39,7 +39,7 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/** One at a time, because 100,000 objects would block the process (S137). `isWanted` gets the name's start and end. */
+/** Yields one at a time, because 100,000 entries would block the process (S137). `isWanted` gets the name's start and end. */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
     let start = at;
@@ -98,7 +98,7 @@ export type Entry = {
   name: string;
   oid: string;
   mode: string;
-  /** In bytes. For a file in Git LFS, the size of its content. */
+  /** In bytes. For a file in Git LFS, this is the size of its content. */
   size: number;
   lfs?: LfsPointer;
   lastCommit?: CommitSummary;

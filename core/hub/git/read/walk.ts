@@ -6,7 +6,7 @@ import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
-/** Pushers control how long a walk takes (S137). One that ran out of time is remembered, because another would too. */
+/** Pushers control how long a walk takes (S137). A walk that ran out of time is remembered, because it would do so again. */
 
 export const WALK_MAX_MS = 20_000;
 
@@ -24,7 +24,7 @@ const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core
 export type Walked<T> = {
   value: T;
   isWhole: boolean;
-  later?: T;
+  laterValue?: T;
 };
 
 type Walk<T> = {
@@ -54,9 +54,9 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
       const meanwhile = recall(name);
       if (meanwhile) return resultOf(meanwhile);
       try {
-        const { value, isWhole, later = value } = await walk();
+        const { value, isWhole, laterValue = value } = await walk();
         if (!isWhole || keepsWhole)
-          keep(name, { outcome: { value: later }, until: isWhole ? Number.POSITIVE_INFINITY : Date.now() + EXHAUSTED_MS });
+          keep(name, { outcome: { value: laterValue }, until: isWhole ? Number.POSITIVE_INFINITY : Date.now() + EXHAUSTED_MS });
         return value;
       } catch (error) {
         if (error instanceof RanOutOfTime) keep(name, { outcome: { error }, until: Date.now() + EXHAUSTED_MS });
@@ -113,7 +113,7 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
-/** In portions, because there may be as many lines as commits. */
+/** Gets lines in portions, because there may be as many lines as commits. */
 export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,
@@ -141,7 +141,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Waiting for git's start does not count. */
+/** `maxMs` does not include the wait for git's start. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

@@ -40,7 +40,7 @@ export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** Its limit counts the commits that pull requests show. */
+  /** The caller whose limit counts the commits that pull requests show. */
   party: string | null;
   /** By the database's clock, because another process's clock may be slow. */
   startedAt: Date;

@@ -12,7 +12,7 @@ const COUNT_MAX_MS = 2_000;
 
 type Entry = { path: string; depth: number };
 
-/** One at a time, because there may be hundreds of thousands (S137). */
+/** Yields one entry at a time, because there may be hundreds of thousands (S137). */
 export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): AsyncGenerator<Entry, void, undefined> {
   const open: Dir[] = [];
   const enter = async (folder: string) => {

@@ -25,7 +25,7 @@ beforeEach(async () => {
   const first = await commitTo(repo, ada, { "a.txt": "1" });
   const second = await commitTo(repo, ada, { "a.txt": "2" });
   shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
-  // Later than the millisecond of these commits.
+  // Waits until the millisecond of these commits is over.
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
@@ -181,7 +181,7 @@ test("S137 one user's notes do not delay another's", async () => {
 test("a lock that a killed process left does not block the ref", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
-  // The process renewed the lease 30 seconds ago, and was killed within the next ten.
+  // The process renewed the lease 30 seconds ago, and was killed within the next ten seconds.
   const atEnd = new Date(Date.now() - 21_000);
   await utimes(lock, atEnd, atEnd);
   const fresh = join(path, "refs/heads/other.lock");

@@ -63,7 +63,7 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   });
 }
 
-/** A live process's change affects the result before it is recorded. */
+/** While a live process changes the same ref, the ref's value does not show the outcome. */
 async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

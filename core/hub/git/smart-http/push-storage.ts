@@ -13,7 +13,7 @@ import { pushMaxBytes } from "./transfer-settings.ts";
 /** The largest pack of a push without new objects. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A push below one step reserves nothing. Few run at once, so they exceed the quota by little. */
+/** A push below one step reserves nothing. Few such pushes run at once, so they exceed the quota by little. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const CHECK_EVERY_MS = 500;
 

@@ -36,7 +36,7 @@ import { type Transfer, withTransfer } from "./with-transfer.ts";
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const HEAD_GRACE_MS = 60_000;
-/** Long, because git may compress a large file in the middle of a pack. */
+/** This is long, because git may compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
 const PUSH_CONTENDED_GRACE_MS = 60_000;
 const RESPONSE_READ_MS = 2_000;

@@ -14,7 +14,7 @@ import type { Command } from "./read-commands.ts";
 
 const PULL_REQUESTS_MAX = 50;
 
-/** Refuses these commands before git gets the push (S137). */
+/** Finds the commands to refuse before git gets the push (S137). */
 export async function refuseCommands(
   actor: Actor,
   repo: Repo,
@@ -46,7 +46,7 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
   return refused;
 }
 
-/** Before git, which keeps a refused push's objects. Refs are limited, because each request reads them all (S137). */
+/** Refuses changes before git would, because git keeps a refused push's objects. Limits refs, which each request reads (S137). */
 export async function checkRefs(
   repo: Repo,
   path: string,

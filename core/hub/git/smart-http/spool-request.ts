@@ -28,7 +28,7 @@ type SpoolOptions = {
   pace?: Partial<Watched>;
 };
 
-/** Receives the whole request first, so that silent clients hold no slot (S137). A large one is stored in an unlinked file. */
+/** Receives the whole request first, so that silent clients hold no slot (S137). A large request goes into an unlinked file. */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
   { maxBytes, within, files = largeRequests, pace }: SpoolOptions,
@@ -77,7 +77,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/** One buffer, because each Buffer takes some hundred bytes besides its content. */
+/** Uses one buffer, because each Buffer takes some hundred bytes besides its content. */
 class Store {
   readonly #within: string;
   readonly #files: FairQueue;

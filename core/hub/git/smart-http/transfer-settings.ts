@@ -31,7 +31,7 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** Of the machine, or of this process's container. */
+/** The memory of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 export const fetchLimits = {

@@ -119,7 +119,7 @@ describe("S137 a long clone", () => {
     const res = await clone(stranger, () => (++turns > 10 ? HOUR : 0));
     let bytes = 0;
     res.on("error", () => undefined).on("data", (chunk: Buffer) => (bytes += chunk.length));
-    // Ten pieces of at most 64 KiB follow the first, and the next one waits.
+    // Ten pieces of at most 64 KiB follow the first piece, and the next one waits.
     await expect.poll(() => turns, { timeout: 10_000 }).toBe(11);
     await expect.poll(() => bytes).toBeGreaterThan(128 * 1024);
     expect(bytes).toBeLessThan(2 * MIB);

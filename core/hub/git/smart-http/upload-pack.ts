@@ -39,7 +39,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
       {
         ...fetchLimits,
         niceness: isAnonymous ? "idle" : 19,
-        // Low, because many large clones that begin together would delay everybody's small ones.
+        // `SMALL_BYTES` is low, because many large clones that begin together would delay everybody's small clones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
         // Anonymous callers get only existing deltas, because searching for deltas is expensive.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
@@ -140,7 +140,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Without mapped packs, which the kernel can reclaim. 0 on systems without /proc. */
+/** Does not count mapped packs, which the kernel can reclaim. Returns 0 on systems without /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])

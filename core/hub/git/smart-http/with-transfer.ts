@@ -18,13 +18,13 @@ export type Transfer = {
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** Long, because a client first reads what is buffered on the way. */
+/** This is long, because a client first reads what is buffered on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** Long, because git computes for a minute before the first bytes of a large clone. */
+/** This is long, because git computes for a minute before the first bytes of a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
 const LEFT_OPEN_MS = 10_000;
 
-/** Waits until git has ended. Tests override the limits with `limits`. */
+/** Waits until git has ended. Only tests pass the last argument. */
 export async function withTransfer(
   queue: FairQueue,
   path: string,

@@ -290,7 +290,7 @@ describe("S137 events of changes of refs", () => {
     expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("above the limit leave no objects", async () => {
+  test("are refused above the limit, and the refused changes leave no objects", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });

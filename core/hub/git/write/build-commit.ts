@@ -125,7 +125,7 @@ function missing(path: string): ServiceError {
   return new ServiceError("not_found", `${shownPath(path)} does not exist.`, wireCode && { wireCode });
 }
 
-/** `100644 blob <id>\t<path>` or `missing <path>`. */
+/** The line is `100644 blob <id>\t<path>` or `missing <path>`. */
 function parseEntry(line: string): Entry | undefined {
   const [, mode, type, oid] = /^(\d{6}) (\w+) ([0-9a-f]{40})\t/.exec(line) ?? [];
   return mode && type && oid ? { mode, type, oid } : undefined;

@@ -179,7 +179,7 @@ function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string
 /** See docs/specification/repositories-and-git.md#commits-over-the-api. */
 export type Operation =
   | { type: "file"; path: string; content: Content }
-  /** In Git LFS. `oid` is the SHA-256 of its content. */
+  /** The content is in Git LFS. `oid` is its SHA-256. */
   | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
   | { type: "deletedFile"; path: string }
   | { type: "deletedFolder"; path: string }

@@ -18,7 +18,7 @@ export async function boundContents(actor: Actor, repo: Repo): Promise<(bytes: n
   };
 }
 
-/** A writer can always delete, to free storage. For others, folders count too: a small request may write a large one. */
+/** A writer can always delete, to free storage. For others, folders count too: a small request may write a large folder. */
 export async function holdCommit(
   actor: Actor,
   repo: Repo,

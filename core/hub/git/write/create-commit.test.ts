@@ -175,7 +175,7 @@ test("a repository that is deleted while a commit arrives is not found", async (
   expect(await db().event.count({ where: { repoId: repo.id, scope: "repo.content" } })).toBe(0);
 });
 
-test("a commit changes nothing if the repository becomes read-only meanwhile", async () => {
+test("a commit changes nothing if the repository becomes read-only or its author loses the right meanwhile", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const organization = await organizationOf(ada, [[bea, "write"]]);
   const repo = await someRepo(ada, { owner: organization.name });

@@ -84,7 +84,7 @@ async function writeCommit(
   const quarantine = await openQuarantine(path);
   const imports = new Imports(quarantine);
   try {
-    // Otherwise a proposal would tell which large files a gated repository has (S135).
+    // Without this check, a proposal would tell which large files a gated repository has (S135).
     const mayRead = await may(target.actor, "repo.read_content", repoResource(repo));
     const collected = await collectChanges(input.operations, {
       repoId: mayRead ? repo.id : undefined,
@@ -223,7 +223,7 @@ function requireParent(head: string | null, wanted: string | null | undefined): 
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** Otherwise removed content could become visible again. */
+/** Any other parent could make removed content visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);

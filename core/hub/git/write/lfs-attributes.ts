@@ -130,7 +130,7 @@ function lfsAttributeLine(path: string): string {
 
 const assignedToLfs = (pattern: string): string => `${pattern} filter=lfs diff=lfs merge=lfs -text\n`;
 
-/** In C quotes if the path has characters that would end or begin a pattern. */
+/** The pattern is in C quotes if the path has characters that would end or begin a pattern. */
 function exactPattern(path: string): string {
   const pattern = `/${path.replace(/[*?[\\]/g, "\\$&")}`;
   return /[\s"]/.test(pattern) ? `"${pattern.replace(/["\\]/g, "\\$&")}"` : pattern;

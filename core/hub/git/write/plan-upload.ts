@@ -59,7 +59,7 @@ export async function planUpload(actor: Actor, name: RepoName, question: UploadQ
   const commit = await resolveRef(directory, ref);
   const entries = commit ? await findPaths(repo, { revision: commit, paths }) : [];
   const present = new Map(entries.map(({ path, oid, lfs }) => [path, lfs?.oid ?? oid]));
-  // The plan would otherwise tell what these files of a gated repository contain (S135).
+  // Otherwise the plan would tell what the .gitattributes and .gitignore of a gated repository contain (S135).
   const patternsAt = (await may(actor, "repo.read_content", repoResource(repo))) ? commit : null;
   const { filters, ignored } = await matchOnce(directory, { commit: patternsAt, paths, gitAttributes, gitIgnore });
   const plans = files.map((file, index) => {
@@ -105,7 +105,7 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
   }
 }
 
-/** For patterns in a request. Expensive ones in the repository are stopped by the deadline. */
+/** Checks the patterns of a request. The deadline stops expensive patterns of the repository. */
 function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";

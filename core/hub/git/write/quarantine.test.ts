@@ -10,7 +10,7 @@ test("objects arrive while git's maintenance removes empty folders", async () =>
   const folder = join(path, "objects", "ab");
   await mkdir(folder, { recursive: true });
   let isOver = false;
-  // As `git gc` does at its end.
+  // `git gc` does this at its end.
   const maintenance = (async () => {
     for (; !isOver; await delay(1)) await rmdir(folder).catch(() => undefined);
   })();

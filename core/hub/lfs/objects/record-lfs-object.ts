@@ -61,7 +61,7 @@ export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo>
   return repo;
 }
 
-/** A repository's deletion deletes all of them in one transaction (S137). */
+/** A repository's deletion deletes all proposed files in one transaction (S137). */
 export const PROPOSED_FILES_MAX = 10_000;
 
 async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
@@ -86,7 +86,7 @@ export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): 
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
-/** A repeated request gets the first one's location. `newLocation` is for a reservation without one. */
+/** A repeated request gets the first request's location. A reservation without a location gets `newLocation`. */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
   const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
     INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})

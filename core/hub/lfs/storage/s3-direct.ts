@@ -27,7 +27,7 @@ export const s3Direct: DirectTransfers = {
 
   async uploadUrl(location, { oid, size }, seconds) {
     const checksum = oid === undefined ? undefined : base64OfOid(oid);
-    // In signed headers, because S3 ignores a hash or a length in the query.
+    // Both headers are signed, because S3 ignores a hash or a length in the query.
     const headers = { [CHECKSUM_HEADER]: checksum, "content-length": String(size) };
     const href = await signUrl({ method: "PUT", key: keyOf(location), headers, seconds });
     const header: Record<string, string> = checksum === undefined ? {} : { [CHECKSUM_HEADER]: checksum };

@@ -79,7 +79,7 @@ async function answerBatch(actor: Actor, name: RepoName, batch: Batch): Promise<
   return { transfer, objects, hash_algo: "sha256" };
 }
 
-/** Content through this service reserves storage when the upload begins. */
+/** If content passes through this service, storage is reserved only when the upload begins. */
 async function requireRoomFor(
   repo: Repo,
   wanted: Batch["objects"],
@@ -92,7 +92,7 @@ async function requireRoomFor(
   const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
-  // How much is new is not known yet.
+  // It is not known yet how much of the content is new.
   if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;

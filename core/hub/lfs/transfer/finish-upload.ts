@@ -75,7 +75,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Before the content is read, because anybody with the URL can repeat this request (S137).
+  // Checked before the content is read, because anybody with the URL can repeat this request (S137).
   await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);

@@ -21,7 +21,7 @@ type Signed = Transfer & { expiresAt: number };
 
 const PURPOSE = "lfs transfer";
 
-/** In the URL, because the public hub's clients do not send the headers of a batch answer. */
+/** The result is a part of the URL, because the public hub's clients do not send the headers of a batch answer. */
 export function signTransfer(transfer: Transfer, now = Date.now()): string {
   const signed: Signed = { ...transfer, expiresAt: Math.floor(now / 1000) + TRANSFER_SECONDS[transfer.operation] };
   const payload = Buffer.from(JSON.stringify(signed)).toString("base64url");

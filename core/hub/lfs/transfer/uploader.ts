@@ -6,7 +6,7 @@ import { ServiceError } from "../../../errors.ts";
 import { requireUpload } from "../proposals/proposal-store.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/** Checked again at each use of an upload URL, which is valid for a day (decision 071). */
+/** The uploader is checked again at each use of an upload URL, which is valid for a day (decision 071). */
 export type Uploader =
   | { userId: string; delegationId: string | null }
   /** A CI job that acts for no user. Its token may expire before the upload ends. */
