@@ -374,7 +374,7 @@ describe("a running Space", () => {
     expect(await (await get(repo, "try?host=127.0.0.1&port=7860")).text()).toBe("connected");
   });
 
-  test("is reached at its worker only by the service's web processes", async () => {
+  test("accepts requests at its worker only from the service's web processes", async () => {
     const { address } = (await readSpaceRuntime(repo.id)) ?? {};
     for (const key of ["", `${repo.id}.${Math.floor(Date.now() / 1000)}.${"A".repeat(43)}`]) {
       const answer = await fetch(`${address}/`, { headers: key ? { "x-keyhook-space": key } : {} });
@@ -715,7 +715,7 @@ describe("a private Space", () => {
   });
 });
 
-describe("S136 the URL of a visit that was passed on to others", () => {
+describe("S136 a visit's URL that the visitor passed on to others", () => {
   test("expires as soon as any user loses access to the Space, and other visitors continue at a new URL", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];

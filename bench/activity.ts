@@ -8,7 +8,7 @@ import { sparklines } from "#core/webhooks/activity/sparklines.ts";
 import { cpuSeconds } from "./cost.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
-/** `node bench/activity.ts [attempts]`: each part of the Activity page must stay under 50 ms at the 95th percentile. */
+/** `node bench/activity.ts [attempts]`: each part of a webhook's activity must stay under 50 ms at the 95th percentile. */
 const ATTEMPTS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 30;
 const DAY_SECONDS = 86_400;

@@ -550,7 +550,7 @@ describe("S137 requests while the process is busy", () => {
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
-    now += 250; // in the same moment, these and the requests before would count as a flood
+    now += 250; // without this pause, these and the earlier requests would count as a flood
     const more = askAll(30, tokens[1]);
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);

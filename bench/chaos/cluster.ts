@@ -159,7 +159,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
     scope: "keyhook",
     name,
     restapi: { listen: api, connect_address: api },
-    // With version 3 of etcd's API, a frozen node can take the leader's key away (https://github.com/patroni/patroni/pull/2689).
+    // Version 2 of the API. With version 3, a frozen node can take the leader's key away (github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${etcdPort}` },
     log: { dir: home, level: "INFO" },
     bootstrap: {
