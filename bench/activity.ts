@@ -45,10 +45,10 @@ await runOnInstance(async (origin) => {
     ["waiting", `${BUSY}/deliveries?state=waiting`],
     ["answered 5xx", `${BUSY}/deliveries?status=5xx`],
     ["a repository", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/repo-7")}`],
-    ["a repository that is in none", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/no")}`],
+    ["a repository without deliveries", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/no")}`],
     ["a word that is in many", `${BUSY}/deliveries?text=repo-1`],
-    ["a word that is in none", `${BUSY}/deliveries?text=zeppelin`],
-    ["the same, of failed ones of a week", `${BUSY}/deliveries?text=zeppelin&state=failed&since=${day(7)}`],
+    ["a word that no delivery has", `${BUSY}/deliveries?text=zeppelin`],
+    ["the same word, failed, of a week", `${BUSY}/deliveries?text=zeppelin&state=failed&since=${day(7)}`],
     ["a delivery's id", `${BUSY}/deliveries?text=${sample.id}`],
     ["an event's id", `${BUSY}/deliveries?text=${sample.eventId}`],
     ["one delivery with its attempts", `${BUSY}/deliveries/${sample.id}`],
@@ -66,7 +66,7 @@ await runOnInstance(async (origin) => {
   report("sparklines of 100 webhooks", await measure(() => sparklines(hundred)));
   for (const [name, filter] of [
     ["the newest 25", {}],
-    ["a word that is in none", { text: "zeppelin" }],
+    ["a word that no delivery has", { text: "zeppelin" }],
     ["failed", { state: "failed" }],
   ] as const) {
     console.log(`\n${name}: ${await planOf(filter)}`);

@@ -101,9 +101,9 @@ export async function startCluster() {
     let found: Member[] = [];
     for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(500)) {
       found = await members();
-      const is = (wanted: string) => found.filter(({ role }) => role === wanted).length;
+      const countOf = (wanted: string) => found.filter(({ role }) => role === wanted).length;
       const isRunning = found.every(({ state }) => state === "running" || state === "streaming");
-      if (found.length === NODES.length && isRunning && is("leader") === 1 && is("sync_standby") === 1) return;
+      if (found.length === NODES.length && isRunning && countOf("leader") === 1 && countOf("sync_standby") === 1) return;
     }
     throw new Error(`the cluster did not become healthy: ${JSON.stringify(found)}`);
   }
