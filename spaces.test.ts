@@ -506,7 +506,7 @@ describe("how a Space runs", () => {
     ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "not gradio"],
     ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port must be a number"],
     ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file must be a file"],
-  ])("with %s it names the problem", async (_, files, stage, message) => {
+  ])("with %s a Space names the problem", async (_, files, stage, message) => {
     const repo = await someSpace(files);
     await becomes(repo, stage);
     expect((await readSpaceRuntime(repo.id))?.message).toContain(message);
@@ -738,7 +738,7 @@ describe("S136 a visit's URL that the visitor passed on to others", () => {
     const losses: [string, () => Promise<unknown>][] = [
       ["a disabled account", () => db().user.update({ where: { id: eve.id }, data: { disabledAt: new Date() } })],
       ["a removed member", () => db().membership.delete({ where })],
-      ["a refusal after all", () => db().accessRequest.update({ where: { id: request.id }, data: { status: "rejected" } })],
+      ["a later refusal", () => db().accessRequest.update({ where: { id: request.id }, data: { status: "rejected" } })],
       ["a gate", () => db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } })],
     ];
     await db().accessRequest.create({ data: request });
