@@ -664,16 +664,16 @@ describe("S137 requests while the process is busy", () => {
     isBusy = true;
     try {
       const lfs = `/x.git/info/lfs/objects/${"0".repeat(64)}`;
-      const isPaced = (count: number, path: string, options: Options) => {
+      const expectPaced = (count: number, path: string, options: Options) => {
         const seen = statuses(count, path, options);
         return expect.poll(() => seen, soon).toContain(429);
       };
-      await isPaced(70, "/_next/static/x", { localAddress: "127.0.0.2" });
-      await isPaced(10, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
-      await isPaced(160, "/oauth/jwks", { localAddress: "127.0.0.4" });
-      await isPaced(70, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
-      await isPaced(10, "/", { headers: { accept, authorization: "Bearer unknown" } });
-      await isPaced(40, "/", { headers: ada });
+      await expectPaced(70, "/_next/static/x", { localAddress: "127.0.0.2" });
+      await expectPaced(10, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
+      await expectPaced(160, "/oauth/jwks", { localAddress: "127.0.0.4" });
+      await expectPaced(70, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
+      await expectPaced(10, "/", { headers: { accept, authorization: "Bearer unknown" } });
+      await expectPaced(40, "/", { headers: ada });
       expect((await ask("/", { headers: bob })).status).toBe(200);
     } finally {
       vi.useRealTimers();
