@@ -15,7 +15,7 @@ RUN apt-get update \
  && strip /usr/local/bin/node && apt-get purge -y --auto-remove binutils \
  # Only git's commands for mail, Subversion and the like are written in Perl. Debian's own programs need only perl-base, which stays.
  && dpkg --purge --force-depends $(dpkg-query --show --showformat '${Package}\n' perl perl-modules-* libperl5.* liberror-perl 2> /dev/null) \
- # The service uses none of these git programs. Those that remain become links to one file.
+ # The service uses none of the git programs that are deleted here. All other git programs become links to one file.
  && cd /usr/lib/git-core && rm git-daemon git-http-backend git-http-push git-imap-send git-shell scalar ../../bin/git-shell ../../bin/scalar \
  && ln -sf ../lib/git-core/git /usr/bin/git \
  && apt-get clean \
@@ -49,7 +49,7 @@ COPY --from=build /app /app
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data PORT=3000 WORKER_HEALTH_PORT=3001
 WORKDIR /app
-# The user `node` by its ID, since Kubernetes cannot resolve names.
+# This is the ID of the user `node`, because Kubernetes cannot resolve names.
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000

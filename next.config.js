@@ -9,7 +9,7 @@ const protocolPaths = [
 /** Matches every handle, but neither `_next` nor a name with a leading dot (core/accounts/handles/parse-handle.ts). */
 const HANDLE = "[A-Za-z0-9][A-Za-z0-9._-]*";
 
-/** The headers that S23 requires on every page, only for a host without server.ts: they would replace those that server.ts sets. */
+/** S23 requires these headers on every page. Next sets them only without server.ts, whose own headers they would replace. */
 const pageHeaders = [
   { key: "Content-Security-Policy", value: "frame-ancestors 'none'" },
   { key: "X-Frame-Options", value: "DENY" },

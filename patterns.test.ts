@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { parseAst } from "vitest/node";
 
 /**
- * One hostile text could stop a process for minutes (S137, S138). To fix an expression, let adjacent repetitions share no
- * character: `[^<>]*` instead of `[^>]*`, or `(?<!\s)\s+$`.
+ * With a slow expression, one hostile text could stop a process for minutes (S137, S138). To fix it, let adjacent repetitions
+ * share no character: `[^<>]*` instead of `[^>]*`, or `(?<!\s)\s+$`.
  */
 const FILES = "{*,{core,api,app,pages,server,worker,packages/*/src}/**/*}.{ts,tsx}";
 const NOT_OF_THE_PRODUCT = ["**/*.test.*", "**/testing*", "core/generated/**"];

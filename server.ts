@@ -21,7 +21,7 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 
 const { PORT, NODE_ENV } = env();
 
-// A proxy must close an idle connection before this server does. If not, it may send a request over a closed connection.
+// A proxy must close an idle connection before this server does. Otherwise the proxy may send a request over a closed connection.
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 60_000;
 

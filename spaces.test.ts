@@ -374,7 +374,7 @@ describe("a running Space", () => {
     expect(await (await get(repo, "try?host=127.0.0.1&port=7860")).text()).toBe("connected");
   });
 
-  test("is reached at its worker only by the service's web processes", async () => {
+  test("accepts requests at its worker only from the service's web processes", async () => {
     const { address } = (await readSpaceRuntime(repo.id)) ?? {};
     for (const key of ["", `${repo.id}.${Math.floor(Date.now() / 1000)}.${"A".repeat(43)}`]) {
       const answer = await fetch(`${address}/`, { headers: key ? { "x-keyhook-space": key } : {} });
@@ -506,7 +506,7 @@ describe("how a Space runs", () => {
     ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "not gradio"],
     ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port must be a number"],
     ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file must be a file"],
-  ])("with %s it names the problem", async (_, files, stage, message) => {
+  ])("with %s a Space names the problem", async (_, files, stage, message) => {
     const repo = await someSpace(files);
     await becomes(repo, stage);
     expect((await readSpaceRuntime(repo.id))?.message).toContain(message);
@@ -715,7 +715,7 @@ describe("a private Space", () => {
   });
 });
 
-describe("S136 the URL of a visit that was passed on to others", () => {
+describe("S136 a visit's URL that the visitor passed on to others", () => {
   test("expires as soon as any user loses access to the Space, and other visitors continue at a new URL", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];
@@ -738,7 +738,7 @@ describe("S136 the URL of a visit that was passed on to others", () => {
     const losses: [string, () => Promise<unknown>][] = [
       ["a disabled account", () => db().user.update({ where: { id: eve.id }, data: { disabledAt: new Date() } })],
       ["a removed member", () => db().membership.delete({ where })],
-      ["a refusal after all", () => db().accessRequest.update({ where: { id: request.id }, data: { status: "rejected" } })],
+      ["a later refusal", () => db().accessRequest.update({ where: { id: request.id }, data: { status: "rejected" } })],
       ["a gate", () => db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } })],
     ];
     await db().accessRequest.create({ data: request });

@@ -166,11 +166,11 @@ describe("a web process and a worker that are started separately, while another 
   it("exit with a reason, and without more attempts, if their port is taken", async () => {
     const { port } = new URL(service.origin);
     const { WORKER_HEALTH_PORT } = shared;
-    const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
+    const alreadyRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
     await Promise.all([
       expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web"),
       expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker"),
-      expectRefusal(isRunning, { DATA_DIR: service.dataDir }),
+      expectRefusal(alreadyRunning, { DATA_DIR: service.dataDir }),
     ]);
     expect(await statusOf(service, "/readyz")).toBe(200);
   });

@@ -16,7 +16,7 @@ const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]
 
 export default defineConfig({
   test: {
-    // Tests spend half of their time waiting. With more workers than this, some come close to their time limit.
+    // Tests spend half of their time waiting. With more workers, some tests come close to their time limit.
     maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,
     slowTestThreshold: 5_000,

@@ -22,8 +22,8 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: all other cells must be refused. A resource is a pattern. Spaces separate alternative scopes, and `+` joins scopes that
- * are required together.
+ * S135: whatever no row allows must be refused. A resource is a pattern, and hands are kinds of tokens. Spaces separate
+ * alternative scopes, and `+` joins scopes that are required together.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 

@@ -44,9 +44,8 @@ const PARTS = new Set(
 const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
 
 export function answerNotFound(c: Context): Response {
-  const [isOwnerless, part] = OWNERLESS.exec(c.req.path) ?? [];
-  if ((isOwnerless && (!part || PARTS.has(part))) || OWNERLESS_FILE.test(c.req.path))
-    return answerError(notFound("Repository"), c);
+  const [ownerless, part] = OWNERLESS.exec(c.req.path) ?? [];
+  if ((ownerless && (!part || PARTS.has(part))) || OWNERLESS_FILE.test(c.req.path)) return answerError(notFound("Repository"), c);
   return answerError(new ServiceError("not_found", "This URL does not exist"), c);
 }
 

@@ -285,7 +285,7 @@ describe("the publishers that a repository trusts", () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 200]);
   });
 
-  test("S98 a publisher that an earlier version stored for a ref alone trusts nothing, and its managers read why", async () => {
+  test("S98 a publisher that an earlier version stored with only a ref trusts no job, and its managers read why", async () => {
     const circleci = { "oidc.circleci.com/project-id": "6a1b", "oidc.circleci.com/vcs-ref": "refs/heads/main" };
     const gitlab = { project_path: "group/kite", ref: "main" };
     const cases = [

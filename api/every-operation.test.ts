@@ -36,7 +36,7 @@ afterAll(() => world.stop());
 
 type Sent = { token?: string; type?: string; status?: number };
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the document says, against which it was checked
+// biome-ignore lint/suspicious/noExplicitAny: the response was checked against the document
 async function ask(method: string, path: string, body?: unknown, { token, type, status }: Sent = {}): Promise<any> {
   const leave = new AbortController();
   const response = await fetch(world.origin + path, {
@@ -237,7 +237,7 @@ test.each(["own", "organization's"])("calls the operations of OAuth apps: %s", a
   await ask("DELETE", `${base}/${app.id}`, undefined, { status: 403 });
 });
 
-test("calls the operations of a relay, as its receiver too", async () => {
+test("calls the operations of a relay, and those of its listener", async () => {
   const base = "/api/settings/relays";
   const { relay } = await ask("PUT", `${base}/laptop`);
   for (const path of [base, `${base}/laptop`]) await ask("GET", path);

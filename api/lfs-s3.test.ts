@@ -322,7 +322,7 @@ describe("an upload in parts, as the public hub's clients send it", () => {
     expect(await s3Direct.verify(location, object, {})).toBe(location);
   });
 
-  test("S137 is at a location that no other client gets during the verification", async () => {
+  test("S137 is stored at a location that no other client gets during the verification", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;

@@ -138,7 +138,7 @@ export function listOf<Item extends z.ZodType>(
 export type BodyLimit = {
   maxBytes: number;
   isStreamed?: true;
-  /** Whose token the route requires. Without such a token, only a small body is read. */
+  /** Whose token a large body requires. Without such a token, only a small body is read. */
   takesTokenOf?: "anybody" | "platform";
 };
 

@@ -8,7 +8,7 @@ import { sparklines } from "#core/webhooks/activity/sparklines.ts";
 import { cpuSeconds } from "./cost.ts";
 import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
-/** `node bench/activity.ts [attempts]`: each part of the Activity page must stay under 50 ms at the 95th percentile. */
+/** `node bench/activity.ts [attempts]`: each part of a webhook's activity must stay under 50 ms at the 95th percentile. */
 const ATTEMPTS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 30;
 const DAY_SECONDS = 86_400;
@@ -45,10 +45,10 @@ await runOnInstance(async (origin) => {
     ["waiting", `${BUSY}/deliveries?state=waiting`],
     ["answered 5xx", `${BUSY}/deliveries?status=5xx`],
     ["a repository", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/repo-7")}`],
-    ["a repository that is in none", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/no")}`],
+    ["a repository without deliveries", `${BUSY}/deliveries?repo=${encodeURIComponent("mara/no")}`],
     ["a word that is in many", `${BUSY}/deliveries?text=repo-1`],
-    ["a word that is in none", `${BUSY}/deliveries?text=zeppelin`],
-    ["the same, of failed ones of a week", `${BUSY}/deliveries?text=zeppelin&state=failed&since=${day(7)}`],
+    ["a word that no delivery has", `${BUSY}/deliveries?text=zeppelin`],
+    ["the same word, failed, of a week", `${BUSY}/deliveries?text=zeppelin&state=failed&since=${day(7)}`],
     ["a delivery's id", `${BUSY}/deliveries?text=${sample.id}`],
     ["an event's id", `${BUSY}/deliveries?text=${sample.eventId}`],
     ["one delivery with its attempts", `${BUSY}/deliveries/${sample.id}`],
@@ -66,7 +66,7 @@ await runOnInstance(async (origin) => {
   report("sparklines of 100 webhooks", await measure(() => sparklines(hundred)));
   for (const [name, filter] of [
     ["the newest 25", {}],
-    ["a word that is in none", { text: "zeppelin" }],
+    ["a word that no delivery has", { text: "zeppelin" }],
     ["failed", { state: "failed" }],
   ] as const) {
     console.log(`\n${name}: ${await planOf(filter)}`);

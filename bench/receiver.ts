@@ -11,7 +11,7 @@ import { load, type Prepared, type Result } from "./load.ts";
 import { payload, SECRET } from "./receiver-processes.ts";
 
 /**
- * `node bench/receiver.ts`: only ratios are meaningful. Debian's `webhook` starts no command, because its rule does not match.
+ * `node bench/receiver.ts` compares receivers by ratios. Debian's `webhook` starts no command, because its rule does not match.
  */
 const REQUESTS = Number(process.argv[2] ?? 5_000);
 const ROUNDS = Number(process.argv[3] ?? 3);

@@ -115,7 +115,7 @@ async function operationsOf(service: ServiceTarget, { url, deliver }: Receiver, 
     { name: "userinfo", perHour: 4, count: 1_000, prepare: userinfo },
     { name: "introspection", perHour: 60, count: 1_000, prepare: introspection },
     { name: "token exchange", perHour: 10, count: 500, prepare: exchange },
-    // A delivery alone may cost too little to be measured, so 60 events have two deliveries each.
+    // A delivery alone may cost too little to be measured, so 60 events with two deliveries count as 120 with one.
     { name: EVENT, perHour: 0, count: 1_000, prepare: fannedOut(sent(async (n) => eventRequests(unwatched, n))) },
     { name: DELIVERED, perHour: 120, count: 1_000, prepare: deliveries },
     { name: "push of 1 MB", perHour: 4, count: 12, prepare: fannedOut(push) },

@@ -54,11 +54,11 @@ test("an operator finds the operators' pages in the account menu, and a signed-o
   await page.goto("/admin");
   await page.waitForURL("**/login?next=%2Fadmin");
   await new Administration(page).enter(demo);
-  const isOpen = Promise.withResolvers<void>();
-  await page.route("**/_next/static/**/*.js", (route) => isOpen.promise.then(() => route.continue()));
+  const released = Promise.withResolvers<void>();
+  await page.route("**/_next/static/**/*.js", (route) => released.promise.then(() => route.continue()));
   await page.goto("/", { waitUntil: "commit" });
   await page.getByRole("button", { name: /^Account menu/ }).click();
-  isOpen.resolve();
+  released.resolve();
   await page.waitForLoadState("networkidle");
   await page.getByRole("link", { name: "Administration" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeVisible();

@@ -59,7 +59,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   baseURL: ({ demo }, use) => use(demo.origin),
-  // A story leaves behind pages and cookies, which are removed, and rows of users whom no other story knows.
+  // A story's pages and cookies are removed. Its rows in the database stay, because no other story knows its users.
   context: async ({ keptContext, javaScriptEnabled }, use) => {
     const context = await keptContext(javaScriptEnabled ?? true);
     await use(context);

@@ -154,8 +154,8 @@ test("S29 S36 a consent is remembered until the document changes", async ({ page
   expect(await leadsTo(page, authorizeUrl(CALLBACK))).toMatch(/^https:\/\/moss\.example\.test\/.*[?&]code=/);
 
   change({ client_name: "Fern Notebook" });
-  const isAsked = async () => expect(await leadsTo(page, authorizeUrl(CALLBACK))).toContain("/interaction/");
-  await expect(isAsked).toPass({ timeout: DOCUMENT_KEPT_MS + 20_000, intervals: [3_000] });
+  const expectAsked = async () => expect(await leadsTo(page, authorizeUrl(CALLBACK))).toContain("/interaction/");
+  await expect(expectAsked).toPass({ timeout: DOCUMENT_KEPT_MS + 20_000, intervals: [3_000] });
   await page.goto(authorizeUrl(CALLBACK));
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fern Notebook wants to access your Keyhook account");
   await expect(page.getByRole("status").first()).toContainText(

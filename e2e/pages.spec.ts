@@ -3,7 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible, expectAccessibleOnDesktop } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
+const withMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
 /** All screens share one page, because each screen sets its own URL and cookies. */
 let kept: Page | undefined;
@@ -19,7 +19,7 @@ test.describe("accessible in both themes, on a phone and on a desktop", () => {
       await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
       await expect(page).toHaveTitle(/\S/);
       await expectAccessible(page);
-      if (hasMoreOnDesktop.includes(name)) await expectAccessibleOnDesktop(page);
+      if (withMoreOnDesktop.includes(name)) await expectAccessibleOnDesktop(page);
       await context.clearCookies();
     });
   }

@@ -8,7 +8,7 @@ import { hubClient } from "./support/hub.ts";
 const APP = readFileSync(new URL("../examples/webhook-space/app.js", import.meta.url), "utf8");
 const SECRET = "whsec_dGhlIHdvcmRzIG9mIGEgdGlkZSBnYXVnZSBhdCBuaWdodA==";
 
-test("a Space shows webhooks live, is paused and restarted, and once private accepts posts only at its receiver URL", async ({
+test("a Space shows webhooks live, is paused and restarted, and if private, accepts posts only at its receiver URL", async ({
   demo,
   member,
   page,

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { ROOT } from "./pack/pack-packages.ts";
 import { runTool } from "./test/profile.ts";
 
-/** `npm run clients` tests nothing if PyPI does not respond or Python has no venv. */
+/** `npm run clients` tests two versions of huggingface_hub, or none if PyPI does not respond or Python has no venv. */
 const run = promisify(execFile);
 const INSTALL_MAX_MS = 180_000;
 const wanted = { newest: "huggingface_hub", "1.x": "huggingface_hub<2" };

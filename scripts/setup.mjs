@@ -11,8 +11,8 @@
  *   --failover  also Patroni, etcd, HAProxy and PostgreSQL, for `npm run chaos -- failover`
  *   --nodes     also HAProxy, for `npm run chaos -- nodes`
  *   --filesystem  also MooseFS, for `npm run chaos -- filesystem`
- *   --programs  only the programs of the seven options above, while another setup may be running
- *   --quiet     without the lines
+ *   --programs  only the programs of --browser to --filesystem, even while another setup is running
+ *   --quiet     does not print what it does
  */
 import { provideBrowser } from "./setup/browser.mjs";
 import { buildPages, generateClient, packPackages } from "./setup/build.mjs";

@@ -100,7 +100,7 @@ function stringsIn(node: Node, name?: string): string[] {
 const nameOf = (node: Node): string =>
   ts.isPropertyAccessExpression(node) ? node.name.text : ts.isIdentifier(node) ? node.text : "";
 
-/** A method `query`, which takes SQL, is called `db.query`, unlike a function of that name. */
+/** Returns `db.query` for a method `query`, which takes SQL, unlike for a function of that name. */
 const calledName = (node: Node): string =>
   ts.isPropertyAccessExpression(node) && node.name.text === "query" ? "db.query" : nameOf(node);
 

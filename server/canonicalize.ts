@@ -50,8 +50,8 @@ function originHeaders(origin: string): Record<string, string> {
 }
 
 /**
- * Call this before `canonicalize`. Host counts only if users reach this process directly: a proxy may set any Host, and a redirect
- * because of it could loop.
+ * Call this before `canonicalize`. The header Host counts only if users reach this process directly. A proxy may set it to
+ * anything, so that redirects could loop.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {
   if (req.method !== "GET" && req.method !== "HEAD") return undefined;

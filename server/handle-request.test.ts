@@ -550,7 +550,7 @@ describe("S137 requests while the process is busy", () => {
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
-    now += 250; // in the same moment, these and the requests before would count as a flood
+    now += 250; // without this pause, these and the earlier requests would count as a flood
     const more = askAll(30, tokens[1]);
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);
@@ -664,16 +664,16 @@ describe("S137 requests while the process is busy", () => {
     isBusy = true;
     try {
       const lfs = `/x.git/info/lfs/objects/${"0".repeat(64)}`;
-      const isPaced = (count: number, path: string, options: Options) => {
+      const expectPaced = (count: number, path: string, options: Options) => {
         const seen = statuses(count, path, options);
         return expect.poll(() => seen, soon).toContain(429);
       };
-      await isPaced(70, "/_next/static/x", { localAddress: "127.0.0.2" });
-      await isPaced(10, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
-      await isPaced(160, "/oauth/jwks", { localAddress: "127.0.0.4" });
-      await isPaced(70, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
-      await isPaced(10, "/", { headers: { accept, authorization: "Bearer unknown" } });
-      await isPaced(40, "/", { headers: ada });
+      await expectPaced(70, "/_next/static/x", { localAddress: "127.0.0.2" });
+      await expectPaced(10, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
+      await expectPaced(160, "/oauth/jwks", { localAddress: "127.0.0.4" });
+      await expectPaced(70, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
+      await expectPaced(10, "/", { headers: { accept, authorization: "Bearer unknown" } });
+      await expectPaced(40, "/", { headers: ada });
       expect((await ask("/", { headers: bob })).status).toBe(200);
     } finally {
       vi.useRealTimers();

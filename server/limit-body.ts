@@ -8,7 +8,7 @@ import { cookieOf } from "./read-request.ts";
 
 /**
  * A body's length can be omitted, so arriving bytes are counted.
- * @param maxBytes called for each part, because the limit may change once the sender is known
+ * @param maxBytes called for each chunk, because the limit may change once the sender is known
  * @param exceeded called once, after which bytes are dropped
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {

@@ -18,7 +18,7 @@ const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
 export type Limits = {
-  /** `passed_on`: a body of any length is passed on as it arrives. `transfer`: the transfer has a limit of its own. */
+  /** `passed_on`: may take any time at a minimum pace. `transfer`: may take any time, but must not stand still. */
   body: "whole" | "passed_on" | "transfer";
   arrivalMs?: number;
   idleMs?: number;

@@ -146,7 +146,7 @@ test("an upload in parts may begin at one process and be completed at the other"
   }
 });
 
-test("a live view continues without a gap at another process when its own process ends", async () => {
+test("a live tail continues without a gap at another process when its own process ends", async () => {
   const ada = await somebodyWithToken("webhooks");
   const repo = await someRepo(ada);
   const about = { ownerId: ada.id, repoId: repo.id };

@@ -45,15 +45,15 @@ export async function startDeliveryPartitions(): Promise<Loop> {
     const { made, dropped } = await keepPartitions();
     if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "created or dropped daily partitions of deliveries");
   }
-  // If there is no partition for a delivery's day, the delivery goes into the default one.
-  const isKept = await work().then(
+  // A failure does not prevent the start, because a delivery for whose day there is no partition goes into the default one.
+  const isDone = await work().then(
     () => true,
     () => false,
   );
   return startRounds({
     what: "create or drop daily partitions of deliveries",
     everyMs: PARTITIONS_EVERY_MS,
-    firstMs: isKept ? PARTITIONS_EVERY_MS : 0,
+    firstMs: isDone ? PARTITIONS_EVERY_MS : 0,
     isSpread: true,
     work,
   });

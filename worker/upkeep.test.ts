@@ -23,7 +23,7 @@ const engineSessions = (userId: string) =>
   db().oAuthArtifact.count({
     where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
   });
-const isOver = (userId: string) => vi.waitFor(async () => expect(await engineSessions(userId)).toBe(0));
+const untilOver = (userId: string) => vi.waitFor(async () => expect(await engineSessions(userId)).toBe(0));
 
 test("the engine's sessions end with their site sessions", async () => {
   const [before, expired, another] = [await signedIn(), await signedIn(new Date(Date.now() - 1_000)), await signedIn()];
@@ -31,14 +31,14 @@ test("the engine's sessions end with their site sessions", async () => {
   await end(before);
   const loop = await startSessionEnds();
   onTestFinished(() => loop.stop());
-  await isOver(before);
-  await isOver(expired);
+  await untilOver(before);
+  await untilOver(expired);
   // If the loop only polled, ending five sessions would take at least 20 seconds.
   const people = await Promise.all(Array.from({ length: 5 }, () => signedIn()));
   const startedAt = performance.now();
   for (const person of people) {
     await end(person);
-    await isOver(person);
+    await untilOver(person);
   }
   expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(await engineSessions(another)).toBe(1);

@@ -27,7 +27,7 @@ export type ActionFormProps = Readonly<{
 
 /** The browser's own validation is off, so that all messages look the same. */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
-  // The server renders the action itself, because without JavaScript the browser sends the action's ID.
+  // The server renders the unwrapped action, because without JavaScript the browser sends the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);

@@ -6,7 +6,7 @@ import { withHtml } from "./safe-html.ts";
 type MarkdownProps = Readonly<{
   text: string;
   context?: MarkdownContext;
-  /** For a page with many texts, which share it. */
+  /** All texts of a page share one room. */
   room?: PageRoom;
 }>;
 
@@ -14,7 +14,7 @@ export type PageRoom = { characters: number; before: Promise<unknown> };
 
 /** A page of short texts becomes no larger than a page of one long text (S137). */
 export const pageRoom = (): PageRoom => ({ characters: 1024 * 1024, before: Promise.resolve() });
-/** Only HTML beyond this takes room, so ordinary texts never lack it. */
+/** HTML up to this length takes no room, so there is always enough for ordinary texts. */
 const FREE_PER_CHARACTER = 4;
 
 const PLAIN_MAX_CHARACTERS = 200_000;

@@ -63,9 +63,9 @@ export async function followActivity(service: ChaosService, webhookId: string) {
       const rows = await ask<{ id: string }>(service, "select id from delivery where webhook_id = $1 and state = 'delivered'", [
         webhookId,
       ]);
-      const isMissing = () => rows.filter(({ id }) => views.some((delivered) => !delivered.has(id))).length;
-      for (const deadline = Date.now() + 15_000; isMissing() > 0 && Date.now() < deadline; ) await delay(200);
-      const missed = isMissing();
+      const countMissing = () => rows.filter(({ id }) => views.some((delivered) => !delivered.has(id))).length;
+      for (const deadline = Date.now() + 15_000; countMissing() > 0 && Date.now() < deadline; ) await delay(200);
+      const missed = countMissing();
       ending.abort();
       await running;
       return { resumed, missed, shown: rows.length };

@@ -101,9 +101,9 @@ export async function startCluster() {
     let found: Member[] = [];
     for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(500)) {
       found = await members();
-      const is = (wanted: string) => found.filter(({ role }) => role === wanted).length;
+      const countOf = (wanted: string) => found.filter(({ role }) => role === wanted).length;
       const isRunning = found.every(({ state }) => state === "running" || state === "streaming");
-      if (found.length === NODES.length && isRunning && is("leader") === 1 && is("sync_standby") === 1) return;
+      if (found.length === NODES.length && isRunning && countOf("leader") === 1 && countOf("sync_standby") === 1) return;
     }
     throw new Error(`the cluster did not become healthy: ${JSON.stringify(found)}`);
   }
@@ -159,7 +159,7 @@ function nodeSettings({ name, postgresPort, apiPort }: Node, { directory, binari
     scope: "keyhook",
     name,
     restapi: { listen: api, connect_address: api },
-    // With version 3 of etcd's API, a frozen node can take the leader's key away (https://github.com/patroni/patroni/pull/2689).
+    // Version 2 of the API. With version 3, a frozen node can take the leader's key away (github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${etcdPort}` },
     log: { dir: home, level: "INFO" },
     bootstrap: {

@@ -49,7 +49,7 @@ export async function runStories(words: string[]): Promise<number> {
 /** HAProxy notices a dead node after three checks, one a second. It then ends the requests that wait for the node. */
 const NOTICED_MS = 4_000;
 
-/** Prints why an attempt failed for a person to judge, because HAProxy may close a connection without logging it. */
+/** Prints why each attempt failed, so that a person can judge, because HAProxy may close a connection without logging it. */
 function judge(attempts: Attempt[], { kills, failures, output }: Report): boolean {
   const isKilledIn = ({ from, to }: Span) => kills.some((kill) => from <= kill.to + NOTICED_MS && kill.from <= to);
   const failed = attempts.filter(({ error }) => error !== undefined);

@@ -202,7 +202,7 @@ async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: 
     async push(): Promise<void> {
       await git("commit", "--quiet", "--allow-empty", "-m", "tides");
       const commit = await git("rev-parse", "HEAD");
-      // The next push would contain this commit too, and both would be one event.
+      // Repeats a push that failed. Otherwise the next push would contain this commit too, and both would be one event.
       for (let isPushed = false; !isPushed; ) {
         const from = Date.now();
         await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(

@@ -25,7 +25,7 @@ const START_SECONDS = 240;
 
 /**
  * `npm run chaos -- upgrade COMMIT`: replaces the processes of an older version under load. Then it goes back, unless there is a
- * migration. Without `newRoot`, bench/chaos is copied to a checkout of the old version. The copy gets this checkout's path.
+ * migration. Without `newRoot`, a copy of this file runs in a checkout of the old version, with this checkout as `newRoot`.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");

@@ -63,8 +63,8 @@ export class SampleSite {
 
   async expectScopes(scopes: string[]): Promise<void> {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
-    const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
-    await expect(isGranted).toPass({ timeout: 15_000 });
+    const expectGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
+    await expect(expectGranted).toPass({ timeout: 15_000 });
   }
 
   async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {

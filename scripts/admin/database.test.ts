@@ -48,7 +48,7 @@ const TABLES =
 const COPYING =
   "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
 
-it("the command moves an embedded database to another server despite interruptions, where the service continues", async () => {
+it("the command moves an embedded database despite interruptions, and the service continues on the other server", async () => {
   const admin = adminWith();
   const made = await admin.run([
     ..."user create --username mara --email mara@example.test --operator --password".split(" "),

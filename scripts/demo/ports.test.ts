@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { findBusyPort } from "./ports.ts";
 
-test.each(["127.0.0.1", "::"])("a port on which somebody listens at %s is found", async (host) => {
+test.each(["127.0.0.1", "::"])("a port on which a program listens at %s counts as taken", async (host) => {
   const server = createServer().listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -116,7 +116,7 @@ function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unk
     ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, compiledPath(path, ".js")])) }),
     files: ["dist"],
     dependencies: sorted({ ...bundled?.dependencies, ...dependencies, ...(bundled && { [bundled.name]: bundled.version }) }),
-    // The tarball comes from a service, not from a registry that would also have the SDK.
+    // The tarball contains the SDK, because it does not come from a registry in which npm would find the SDK.
     ...(bundled && { bundleDependencies: [bundled.name] }),
   };
 }

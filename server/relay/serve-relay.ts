@@ -110,7 +110,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
   if (isUnread) setTimeout(() => req.complete || req.socket.destroy(), 5_000).unref();
 }
 
-/** The browser itself sets `Sec-Fetch-Dest` (Fetch Metadata). */
+/** False if a page embeds the response. Browsers set `Sec-Fetch-Dest`, and pages cannot change it (Fetch Metadata). */
 function isForItself({ headers }: IncomingMessage): boolean {
   const destination = headers["sec-fetch-dest"];
   return (

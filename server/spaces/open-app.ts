@@ -41,7 +41,7 @@ function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): str
     .digest("base64url");
 }
 
-/** For this long, an answer counts for all connections of one visitor, or of all visitors of an open Space. */
+/** For this long, an answer counts for all connections of one visitor, or, if everybody may see the Space, of all visitors. */
 const ANSWER_MS = 2_000;
 const answers = new Map<string, Promise<boolean>>();
 
@@ -68,7 +68,7 @@ const TRUST_MS = 5_000;
 
 /**
  * A stream or a WebSocket may outlast its visitor's access to the Space.
- * @param mayStay ends the visit with false or a ServiceError, and is called again after any other error
+ * @param mayStay ends the visit if it returns false or throws a ServiceError. Otherwise it is called again later
  * @returns a function that stops checking
  */
 export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {

@@ -55,8 +55,8 @@ function answerGitError(thrown: Error, c: Context): Response {
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   }
-  const isAsked = error.code === "unauthorized" || (error.code === "not_found" && !c.req.header("Authorization"));
-  if (!isAsked) {
+  const mustSignIn = error.code === "unauthorized" || (error.code === "not_found" && !c.req.header("Authorization"));
+  if (!mustSignIn) {
     const headers: Record<string, string> = { "Cache-Control": "no-store" };
     if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
     if (error.wireCode) headers["X-Error-Code"] = error.wireCode;

@@ -173,7 +173,7 @@ function AppRow({ app, isReviewed, isRecent, returnTo }: AppRowProps) {
   );
 }
 
-/** The mark is for these values. The title shows the name and the logo. */
+/** “Verified” means these values, and the name and the logo, which the title shows. */
 function Looks({ app }: Readonly<{ app: OwnedApp }>) {
   const { homepageUrl, redirectUris, termsUrl, policyUrl, isDeviceFlowAllowed } = looksOf(app);
   const values = {

@@ -124,9 +124,9 @@ export async function startTraffic(bench: Bench, index: number) {
         );
         for (const { sha } of rows) events.add(sha);
       }
-      const count = (has: Set<string>) => traffic.confirmed.filter(({ sha }) => !has.has(sha)).length;
+      const countMissing = (from: Set<string>) => traffic.confirmed.filter(({ sha }) => !from.has(sha)).length;
       rmSync(directory, { recursive: true, force: true });
-      return { ...traffic, confirmed: traffic.confirmed.length, lost: count(kept), silent: count(events), broken };
+      return { ...traffic, confirmed: traffic.confirmed.length, lost: countMissing(kept), silent: countMissing(events), broken };
     },
   };
 }

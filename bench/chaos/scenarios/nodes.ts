@@ -53,11 +53,11 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
             const lost = await uploads.lost();
             if (lost > 0) faults.push(`${lost} confirmed uploads lost`);
             const { resumed, missed, shown } = await streams.stop();
-            if (missed > 0) faults.push(`${missed} deliveries not shown by a live view`);
-            if (resumed === 0) faults.push("no live view was continued");
+            if (missed > 0) faults.push(`${missed} deliveries not shown by a live tail`);
+            if (resumed === 0) faults.push("no live tail was continued");
             pushReceiver.stop();
             if (faults.length > 0) console.error({ kills });
-            return { note: `${note}; live views: ${resumed} continued, ${shown} deliveries shown`, faults };
+            return { note: `${note}; live tails: ${resumed} continued, ${shown} deliveries shown`, faults };
           },
         });
       },

@@ -126,8 +126,8 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * The creator of something that acts later, such as a webhook or a schedule: a person on the pages, an app with the person's
- * permission, or a personal access token. What an app or a token created has at most their rights, and stops with their access.
+ * The creator of something that acts later (a webhook, a schedule): a person on the pages, an app with a person's permission,
+ * or a personal access token. What an app or a token created has at most the creator's rights and ends with the creator's access.
  * @group Jobs
  */
 export const createdBySchema = z.object({

@@ -27,9 +27,9 @@ type History = {
 export async function writeHistory({ ownerIds, changes, rows }: History): Promise<void> {
   await withConnection(async (client) => {
     await client.query("BEGIN");
-    for (const [table, isOwned] of Object.entries(owned)) {
+    for (const [table, condition] of Object.entries(owned)) {
       const older = `created_at = created_at - make_interval(days => ${OLDER_DAYS})`;
-      await client.query(`UPDATE "${table}" SET ${older} WHERE ${isOwned}`, [ownerIds]);
+      await client.query(`UPDATE "${table}" SET ${older} WHERE ${condition}`, [ownerIds]);
     }
     await client.query(
       "UPDATE repo r SET updated_at = c.at FROM unnest($1::text[], $2::timestamptz[]) AS c(id, at) WHERE r.id = c.id",

@@ -166,7 +166,7 @@ async function verify(body: Uint8Array, incoming: IncomingRequest, secret: reado
     await verifyWebhookSignature({ body, headers, secret, toleranceSeconds });
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    const isSecret = error.code === "wrong_secret" || error.code === "wrong_signature";
-    throw new RefusedError(403, isSecret ? "Invalid webhook secret." : error.message);
+    const isSecretWrong = error.code === "wrong_secret" || error.code === "wrong_signature";
+    throw new RefusedError(403, isSecretWrong ? "Invalid webhook secret." : error.message);
   }
 }

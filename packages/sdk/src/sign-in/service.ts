@@ -109,11 +109,11 @@ export async function connect(
   const { baseUrl, clientId, clientSecret } = app;
   const metadata = await discover(app);
   const client = { client_id: clientId ?? NO_CLIENT, [oauth.clockTolerance]: TOLERANCE_SECONDS };
-  const sendClientId = clientSecret === undefined ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
+  const asClient = clientSecret === undefined ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
   return {
     as: serverOf(metadata),
     client,
-    authentication: clientId === undefined ? () => undefined : sendClientId,
+    authentication: clientId === undefined ? () => undefined : asClient,
     http: {
       [oauth.customFetch]: fetchThrough(app),
       // A discovery document that was read over HTTPS must not send codes, secrets and keys over plain HTTP.
