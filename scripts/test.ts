@@ -38,32 +38,30 @@ const check = (title: string, name: string, ...args: string[]): Step => ({
   run: async (onLine) => tallyOfCheck(title, await runTool(name, args, {}, { isBeside: true, onLine })),
 });
 
-const inBrowser: Step[] = stories.length > 0 ? [{ title: "stories in a browser", run: runStories }] : [];
-
-/**
- * The rows run one after another, the lanes of a row in parallel, and the steps of a lane one after another. The type check has to wait
- * until Next has written its own types. Stories often wait, so other tests run beside them.
- */
-const rows: Step[][][] = [
+/** The rows run one after another, the steps of a row in parallel. The type check waits until Next has written its types. */
+const rows: Step[][] = [
   [
     ...(isWhole
       ? [
-          [check("format and lint", "biome", "check", ".")],
-          [check("plain English", "node", "scripts/prose.ts")],
-          [check("migrations", "squawk", "--no-error-on-unmatched-pattern", "prisma/migrations/*/migration.sql")],
-          [vitestStep("pure tests", "pure")],
+          check("format and lint", "biome", "check", "."),
+          check("plain English", "node", "scripts/prose.ts"),
+          check("migrations", "squawk", "--no-error-on-unmatched-pattern", "prisma/migrations/*/migration.sql"),
+          vitestStep("pure tests", "pure"),
         ]
       : []),
-    ...(stories.length > 0 ? [[prepare("pages and packages", "--build")]] : []),
-    [prepare("programs", "--programs", "--git", "--jobs", "--database", ...(stories.length > 0 ? ["--browser"] : []))],
+    ...(stories.length > 0 ? [prepare("pages and packages", "--build")] : []),
+    prepare("programs", "--programs", "--git", "--jobs", "--database", ...(stories.length > 0 ? ["--browser"] : [])),
   ],
   isWhole
-    ? [
-        [vitestStep("unit and protocol tests", "database")],
-        [check("types", "tsc", "--noEmit"), ...inBrowser, vitestStep("tests of a running service", "process")],
-      ]
-    : [tests.length > 0 ? [vitestStep("unit and protocol tests")] : [], inBrowser],
-];
+    ? [check("types", "tsc", "--noEmit"), vitestStep("unit and protocol tests", "database")]
+    : tests.length > 0
+      ? [vitestStep("unit and protocol tests")]
+      : [],
+  [
+    ...(isWhole ? [vitestStep("tests of a running service", "process")] : []),
+    ...(stories.length > 0 ? [{ title: "stories in a browser", run: runStories }] : []),
+  ],
+].filter((row) => row.length > 0);
 
 function prepare(title: string, ...parts: string[]): Step {
   const run = async (onLine: OnLine) => {
@@ -112,17 +110,9 @@ async function runStep({ title, run, files }: Step): Promise<Tally> {
 }
 
 let total = NOTHING;
-async function runLane(steps: Step[]): Promise<void> {
-  for (const step of steps) {
-    const tally = await runStep(step);
-    total = addTallies(total, tally);
-  }
-}
-
 for (const row of rows) {
-  const titles = row.flat().map(({ title }) => title);
-  if (!progress && titles.length > 0) console.log(`\n— ${titles.join("; ")}`);
-  await Promise.all(row.map(runLane));
+  if (!progress) console.log(`\n— ${row.map(({ title }) => title).join("; ")}`);
+  total = (await Promise.all(row.map(runStep))).reduce(addTallies, total);
 }
 progress?.close();
 if (values.profile) {

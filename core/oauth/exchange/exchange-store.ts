@@ -153,7 +153,7 @@ export async function recordRefusal(
     : await mayRecord("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });
   if (!isRecorded) {
     const { orgId, clientId, data } = event;
-    log().info({ orgId, clientId, reason: data?.reason }, "an exchange was refused, after many others");
+    log().info({ orgId, clientId, reason: data?.reason }, "an exchange was refused, after many other refusals");
     return;
   }
   await recordAuditEvent(db(), { ...event, type: "oauth_token.exchange_refused" });

@@ -86,7 +86,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined && isAmbiguous(claims, name))
-    return "the pipeline is for a merge request, or a child pipeline, not of a branch or a tag";
+    return "the pipeline belongs to a merge request or is a child pipeline, so its branch or tag does not count";
   const missing = name !== undefined && missingBeside(wanted, claims, name);
   if (missing) return `the publisher has the claim ${name} without ${missing}; add the publisher again`;
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
