@@ -177,7 +177,7 @@ for (const kind of kinds) {
       const site = sampleSite(kind);
       await site.open();
       await site.requestAccess({ showPage: "never" });
-      await site.expectMessage("You are not signed in there");
+      await site.expectMessage("You are not signed in at the service");
 
       await enter(page, person);
       await site.open();

@@ -2,7 +2,7 @@
  * How entries of a kind are kept from filling the log (decision 083). Without a bound, an entry counts towards its actor's hourly
  * limit, and is refused beyond that limit.
  * - `ends`: never refused, because it ends something whose creation was limited.
- * - `apart`: lets a user in or removes something, so each kind has a limit of its own for each network.
+ * - `apart`: must stay possible beyond the hourly limit, such as signing in. So each kind has its own limit for each network.
  * - `elsewhere`: never refused here, because the operation has a throttle or `recordAboutSomebody` limits the entries.
  */
 type Bound = "ends" | "apart" | "elsewhere";

@@ -14,7 +14,7 @@ import { openPullRequest } from "./open-pull-request.ts";
 const namesOf = (events: { scope: string; action: string }[]) => events.map(({ scope, action }) => `${scope} ${action}`);
 
 describe("openPullRequest", () => {
-  test("without a head opens a draft at the base, and writes an event", async () => {
+  test("without a head opens a draft at the base, and records events", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });

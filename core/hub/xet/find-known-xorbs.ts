@@ -15,7 +15,7 @@ const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000
 
 /**
  * Reveals nothing new to readers of the repository (S145).
- * @returns undefined for a chunk that clients cannot query
+ * @returns undefined if the repository lacks the chunk, or clients may not query it. They may query one chunk of 1,024.
  */
 export async function findKnownXorbs(repoId: string, chunkHash: string, now = Date.now()): Promise<Buffer | undefined> {
   const chunk = await db().xetChunk.findUnique({ where: { repoId_hash: { repoId, hash: chunkHash } } });

@@ -76,7 +76,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     const failure = failureOfUpstream(model, error, signal);
     const isSilent = isOf("upstream_timeout", failure) && counter.seconds() >= env().INFERENCE_IDLE_SECONDS;
     const hasNoRoom = isOf("unavailable", failure);
-    // Otherwise, a client could bypass its allowance: by leaving, or with an answer that takes too long or is too large.
+    // An answer that is not read to its end is counted. A client could otherwise bypass its allowance, for example by leaving.
     if (signal.aborted || isSilent || hasNoRoom) counter.abandon();
     await finish(counter.isBrokenOff ? counter.result() : undefined);
     throw failure;

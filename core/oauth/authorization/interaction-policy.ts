@@ -28,7 +28,7 @@ export function buildInteractionPolicy() {
   consent.checks.add(
     new Check(
       "consent_not_enough",
-      "organizations or a changed client need the person's consent",
+      "the user has not consented to this client, its scopes or its organizations",
       "consent_required",
       async (ctx: KoaContextWithOIDC) => {
         const { client, account, result, params } = ctx.oidc;
@@ -40,7 +40,8 @@ export function buildInteractionPolicy() {
     ),
   );
 
-  // OIDC Core §3.1.2.1: the consent page also offers another account (S26). The engine must know the prompt.
+  // The consent page offers another account (S26), so `select_account` (OIDC Core §3.1.2.1) leads to the consent prompt. The engine
+  // accepts only registered prompts.
   const selectAccount = new Prompt({ name: "select_account", requestable: true });
   selectAccount.checks.remove("select_account_prompt");
   policy.add(selectAccount);

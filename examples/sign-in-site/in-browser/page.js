@@ -4,8 +4,8 @@ import { issuerName } from "/settings.js";
 const EXPLANATIONS = {
   access_denied: ["You did not authorize Copper Kite", "Nothing was shared. You can sign in at any other time."],
   login_required: [
-    "You are not signed in there",
-    "This site tried to sign you in without showing a page, which works only while you are signed in there.",
+    "You are not signed in at the service",
+    "This site tried to sign you in without showing a page, which works only while you are signed in at the service.",
   ],
   consent_required: [
     "Your consent is needed",

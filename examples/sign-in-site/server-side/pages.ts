@@ -16,8 +16,8 @@ const SCOPE_LABELS: Record<string, string> = {
 const EXPLANATIONS: look.Explanations = {
   access_denied: ["You did not authorize Paper Lantern", "Nothing was shared. You can sign in at any other time."],
   login_required: [
-    "You are not signed in there",
-    "This site tried to sign you in without showing a page, which works only while you are signed in there.",
+    "You are not signed in at the service",
+    "This site tried to sign you in without showing a page, which works only while you are signed in at the service.",
   ],
   consent_required: [
     "Your consent is needed",
@@ -36,7 +36,7 @@ const frameOf = ({ issuerName }: Site): look.Frame => ({
   name: "Paper Lantern",
   logo: "/assets/lantern.svg",
   issuerName,
-  footer: html`A sample site of Keyhook, which signs people in on its server, with <code>openid-client</code>.`,
+  footer: html`This sample site of Keyhook signs people in on the site's own server, with <code>openid-client</code>.`,
 });
 
 export function homePage(site: Site, signedIn: SignedIn | undefined, result?: look.ApiResult): look.Html {
