@@ -39,21 +39,19 @@ const DOWN = new Set<unknown>([
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const { code, syscall, cause } = at as { code?: unknown; syscall?: unknown; cause?: { originalCode?: unknown } };
+    const { code, cause } = at as { code?: unknown; cause?: { originalCode?: unknown } };
     const meta = (at as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } }).meta;
-    // A server that stops removes its Unix socket.
-    codes.push(
-      code === "ENOENT" && syscall === "connect" ? "ECONNREFUSED" : code,
-      cause?.originalCode,
-      meta?.driverAdapterError?.cause?.originalCode,
-    );
+    codes.push(code, cause?.originalCode, meta?.driverAdapterError?.cause?.originalCode);
   }
   return codes.filter((code) => code !== undefined);
 }
 
-/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time. */
+/**
+ * Messages of pg, its pool and Prisma. A server that stops removes its Unix socket. The last message means that no connection was
+ * free in time.
+ */
 const DOWN_MESSAGE =
-  /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
+  /connect ENOENT .*\.s\.PGSQL\.|timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;

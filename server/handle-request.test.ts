@@ -10,6 +10,7 @@ import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts"
 import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { closeConnections, db, pool } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
@@ -480,21 +481,31 @@ describe("health", () => {
     await Promise.all(waiting);
   });
 
-  it("reports an outage of the database, during which pages answer 503", async () => {
-    const { DATABASE_URL } = env();
-    await closeConnections();
-    provideSettings({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" });
-    expect((await ask("/healthz")).status).toBe(200);
-    for (const path of ["/readyz", "/login", "/api/whoami-v2", "/oauth/userinfo"]) {
-      const { status, headers } = await ask(path, { headers: { authorization: "Bearer kh_something" } });
-      expect([path, status]).toEqual([path, 503]);
-      expect(Number(headers["retry-after"])).toBeGreaterThan(0);
-    }
-    await closeConnections();
-    provideSettings({ DATABASE_URL });
-    expect((await ask("/readyz")).status).toBe(200);
-    expect((await ask("/login")).status).toBe(200);
-  });
+  it.each(["", "?host=/nowhere"])(
+    "reports an outage of the database (URL with %s), during which pages answer 503",
+    async (where) => {
+      const { DATABASE_URL } = env();
+      await closeConnections();
+      provideSettings({ DATABASE_URL: `postgres://nobody@127.0.0.1:1/nothing${where}` });
+      expect((await ask("/healthz")).status).toBe(200);
+      for (const path of ["/readyz", "/login", "/api/whoami-v2", "/oauth/userinfo"]) {
+        const { status, headers } = await ask(path, { headers: { authorization: "Bearer kh_something" } });
+        expect([path, status]).toEqual([path, 503]);
+        expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+      }
+      expect(
+        isDatabaseDown(
+          await db()
+            .user.count()
+            .catch((error: unknown) => error),
+        ),
+      ).toBe(true);
+      await closeConnections();
+      provideSettings({ DATABASE_URL });
+      expect((await ask("/readyz")).status).toBe(200);
+      expect((await ask("/login")).status).toBe(200);
+    },
+  );
 });
 
 it("S137 a connection that sends many requests without waiting for answers is ended", async () => {

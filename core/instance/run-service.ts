@@ -101,7 +101,7 @@ function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
     provideSettings(embeddedSettings(directory, server));
-    if (previous && previous.port !== server.port) moved();
+    if (previous && previous.url !== server.url) moved();
     return { ...server, stop: () => server.stop(DATABASE_GRACE_SECONDS) };
   });
 }

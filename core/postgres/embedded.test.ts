@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +53,16 @@ describe("the embedded database", () => {
     const deep = join(directory(), "x".repeat(90));
     mkdirSync(deep, { mode: 0o711 });
     expect(await ask((await start(deep)).url, "select inet_client_addr()")).toBe("127.0.0.1");
+    const link = join(directory(), "link");
+    symlinkSync(deep, link);
+    expect(await ask(findEmbedded(link)?.url ?? "", "select inet_client_addr()")).toBe("127.0.0.1");
+  });
+
+  it("uses TCP if the file system has no sockets", async () => {
+    const dataDir = directory();
+    await (await start(dataDir)).stop();
+    for (let port = 20_000; port < 32_000; port++) mkdirSync(join(dataDir, "postgres", `.s.PGSQL.${port}.lock`));
+    expect(await ask((await start(dataDir)).url, "select inet_client_addr()")).toBe("127.0.0.1");
   });
 
   it("runs below a directory that only its owner may enter, as after cloning into `mktemp -d` as root", async () => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keptSecret } from "../crypto/kept-secret.ts";
 import { createCluster, DATABASE, findBinaries, OWNER_ROLE, prepareDatabase, SERVICE_ROLE, SUPERUSER } from "./create-cluster.ts";
 import { freePort } from "./free-port.ts";
-import { findPostmaster, stopPostmaster } from "./postmaster.ts";
+import { findPostmaster, type Postmaster, stopPostmaster } from "./postmaster.ts";
 import { findServerUser } from "./server-user.ts";
 
 export type EmbeddedServer = {
@@ -28,6 +28,8 @@ type Options = {
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
+/** Some file systems have no sockets, for example a folder of macOS in a container. */
+const TRIES_WITH_SOCKET = 2;
 const READY_SECONDS = 120;
 
 /** The caller must hold the data directory's lock. */
@@ -44,21 +46,23 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
 
   for (let tried = 1; ; tried++) {
     const port = tried === 1 && preferredPort ? preferredPort : await freePort();
+    const socketDirectory = tried <= TRIES_WITH_SOCKET && mayHaveSocket(cluster) ? resolve(cluster) : "";
     const logFile = join(dataDir, "postgres.log");
     const output = openLog(logFile);
-    const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(cluster, port, isDurable)], {
+    const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(port, socketDirectory, isDurable)], {
       // Ctrl-C at the terminal must not stop the database before the requests that still use it.
       detached: true,
       stdio: ["ignore", output.fd, output.fd],
     });
     closeSync(output.fd);
     const exited = hasExited(child);
-    const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres${socketOf(cluster)}`;
-    if (await becomesReady(cluster, child, exited)) {
+    const running = await becomesReady(cluster, child, exited);
+    if (running) {
+      const superuserUrl = urlOf(running, { role: SUPERUSER, password, database: "postgres" });
       await prepareDatabase(superuserUrl, { owner: password, service: servicePassword(dataDir) });
       const pid = child.pid as number;
       return {
-        ...urlsOf(dataDir, port),
+        ...urlsOf(dataDir, running),
         superuserUrl,
         port,
         pid,
@@ -78,27 +82,31 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
 
 export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
   const running = findPostmaster(join(dataDir, "postgres"));
-  return running?.isReady ? urlsOf(dataDir, running.port) : undefined;
+  return running?.isReady ? urlsOf(dataDir, running) : undefined;
 }
 
 export type EmbeddedUrls = Pick<EmbeddedServer, "url" | "ownerUrl">;
 
-function urlsOf(dataDir: string, port: number): EmbeddedUrls {
-  const at = (role: string, password: string) =>
-    `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}${socketOf(join(dataDir, "postgres"))}`;
+function urlsOf(dataDir: string, running: Postmaster): EmbeddedUrls {
+  const at = (role: string, password: string) => urlOf(running, { role, password, database: DATABASE });
   return {
     url: at(SERVICE_ROLE, servicePassword(dataDir)),
     ownerUrl: at(OWNER_ROLE, keptSecret(join(dataDir, "postgres-password"))),
   };
 }
 
+type Login = { role: string; password: string; database: string };
+
+function urlOf({ port, socketDirectory }: Postmaster, { role, password, database }: Login): string {
+  const host = socketDirectory && `?host=${encodeURIComponent(socketDirectory)}`;
+  return `postgres://${role}:${password}@127.0.0.1:${port}/${database}${host}`;
+}
+
 /**
  * Statements over a Unix socket take a quarter less CPU time than over TCP. The path of a socket has at most 103 bytes. It must
  * not contain a comma, because this setting of the server is a list.
  */
-const hasSocket = (cluster: string): boolean => /^[\w./+-]{1,88}$/.test(resolve(cluster));
-
-const socketOf = (cluster: string): string => (hasSocket(cluster) ? `?host=${encodeURIComponent(resolve(cluster))}` : "");
+const mayHaveSocket = (cluster: string): boolean => /^[\w./+-]{1,88}$/.test(resolve(cluster));
 
 const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
@@ -110,11 +118,11 @@ const DISPOSABLE = {
   max_connections: "300",
 };
 
-function settings(cluster: string, port: number, isDurable: boolean): string[] {
+function settings(port: number, socketDirectory: string, isDurable: boolean): string[] {
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
     port: String(port),
-    unix_socket_directories: hasSocket(cluster) ? resolve(cluster) : "",
+    unix_socket_directories: socketDirectory,
     timezone: "UTC",
     log_timezone: "UTC",
     ...(isDurable ? {} : DISPOSABLE),
@@ -136,14 +144,14 @@ function hasExited(child: ChildProcess): Promise<void> {
   });
 }
 
-async function becomesReady(cluster: string, child: ChildProcess, exited: Promise<void>): Promise<boolean> {
+async function becomesReady(cluster: string, child: ChildProcess, exited: Promise<void>): Promise<Postmaster | undefined> {
   let isRunning = true;
   void exited.then(() => {
     isRunning = false;
   });
   for (const deadline = Date.now() + READY_SECONDS * 1_000; isRunning && Date.now() < deadline; await delay(25)) {
     const running = findPostmaster(cluster);
-    if (running?.isReady && running.pid === child.pid) return true;
+    if (running?.isReady && running.pid === child.pid) return running;
   }
-  return false;
+  return undefined;
 }

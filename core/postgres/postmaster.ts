@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-type Postmaster = { pid: number; port: number; isReady: boolean };
+export type Postmaster = {
+  pid: number;
+  port: number;
+  /** Empty without a Unix socket. */
+  socketDirectory: string;
+  isReady: boolean;
+};
 
 export function findPostmaster(cluster: string): Postmaster | undefined {
   let lines: string[];
@@ -13,7 +19,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
   }
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0 || !isPostgres(pid)) return undefined;
-  return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === "ready" };
+  return { pid, port: Number(lines[3]), socketDirectory: lines[4] ?? "", isReady: lines[7]?.trim() === "ready" };
 }
 
 const GRACE_SECONDS = 6;

@@ -301,6 +301,7 @@ it("S136 no webhook can use another user's relay, and each relay counts as a sep
   const spellings = [
     relay.url,
     relay.url.replace("/relay/", "/%72elay/"),
+    relay.url.replace("/relay/", "\\relay\\"),
     relay.url.replace(token, encoded),
     relay.url.replace(`${protocol}//${host}`, `${protocol}//${host.replace(hostname, `${hostname}.`)}`),
   ];

@@ -10,7 +10,7 @@ const SPACE = /^\/spaces\/([^/]+\/[^/]+)\/app\//;
  */
 export function targetHost(url: string | null): string {
   if (url === null) return "";
-  const relay = /\/relay\/|%/.test(url) ? relayTargetOf(url) : undefined;
+  const relay = /[/\\]relay[/\\]|%/.test(url) ? relayTargetOf(url) : undefined;
   if (relay) return `relay:${hashToken(relay.token).slice(0, 16)}`;
   const parsed = URL.parse(url);
   // The attempt will fail, and record the reason.
