@@ -65,7 +65,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
   });
 
-  it("proposes the branch of a link only if the branch exists", async () => {
+  it("preselects the branch that the URL of a new pull request names only if the branch exists", async () => {
     await commitTo(model, ada, { a: "b" });
     await runGit(await openRepository(model), ["branch", "ebb"]);
     for (const [head, isThere] of [

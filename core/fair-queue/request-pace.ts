@@ -37,7 +37,7 @@ type Admission = { waitMs: number } | { retryAfterSeconds: number };
 type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
-/** The generic cell rate algorithm (ITU-T I.371, S137). A caller stays paced until it asks for less, so that no flood returns. */
+/** The generic cell rate algorithm (ITU-T I.371, S137). A caller stays paced until it asks for less than its share. */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;

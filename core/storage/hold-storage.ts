@@ -114,8 +114,8 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask ${handle} to free some.`);
 
 /**
- * The storage is checked again, because the quota or the owner may have changed. The unused part stays reserved, because the
- * client still has a URL.
+ * The storage is checked again, because the quota or the owner may have changed. If the file is smaller than
+ * announced, the rest stays reserved, because the client can still upload to the signed URL.
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
   await holdUploads(owner, [{ id, bytes }], { seconds: 1, what: "this file", tx });

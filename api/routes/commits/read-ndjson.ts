@@ -21,7 +21,8 @@ export type Line = { value: unknown; number: number };
 
 /**
  * Keeps only one line in memory, which counts like a body that is kept as a whole (S137).
- * @throws ServiceError `invalid_request` with the line's number, `payload_too_large`, `unavailable` if data is slow or too much
+ * @throws ServiceError `invalid_request`, for an invalid line with its number; `payload_too_large`; `unavailable` if the data is too slow
+ * or the memory for all bodies is used up
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();
@@ -113,7 +114,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched
 const tooSlow = (): ServiceError =>
   new ServiceError(
     "unavailable",
-    "The body ended early, or arrived more slowly than 1 KiB per second (64 KiB per second while others wait). Send it again.",
+    "The body arrived more slowly than 1 KiB per second (64 KiB per second while others wait). Send it again.",
     { retryAfterSeconds: 60 },
   );
 

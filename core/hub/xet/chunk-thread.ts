@@ -89,7 +89,7 @@ const jobFor = (task: Task): Job => {
 // On any other system, the whole process would get the lower priority.
 if (process.platform === "linux") lowerPriority(10);
 
-/** Decompressed input can have 255 times its size. */
+/** Counts decompressed bytes, which can be 255 times as many as the compressed ones. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 const jobs = new Map<number, { buffer: SharedArrayBuffer; job: Job }>();

@@ -26,14 +26,14 @@ export type AppDetails = {
   ownerUsername: string | null;
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   isOwner: boolean;
-  /** Only administrators of the organization to which an app is bound decide about members' access. */
+  /** For a bound app, only administrators of its organization may do so. For any other app, the owner may. */
   mayManageAccess: boolean;
   userCount: number;
 };
 
 const organizationFields = { id: true, name: true, fullName: true } as const;
 
-/** An app that the actor may not manage is `not_found` (S136). */
+/** An app that the actor may not see is `not_found` (S136). */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const [seen] = isId(appId)
     ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${visibleTo(actor)}`

@@ -29,7 +29,7 @@ export function personClaims(account: AccountRow) {
   };
 }
 
-/** The fields after `plan` are for older clients (docs/specification/oauth.md#userinfo). */
+/** See docs/specification/oauth.md#userinfo. */
 function organizationClaim(organization: TokenOrganization, hasBilling: boolean) {
   return {
     sub: organization.id,

@@ -3,7 +3,7 @@ import { organizationOf, signedInPerson } from "../../accounts/testing/people.ts
 import { db } from "../../db.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 
-it("S141 the receiver URL of a private Space expires when a member who may know it leaves", async () => {
+it("S151 the receiver URL of a private Space expires when a member who may know it leaves", async () => {
   const [admin, member, other] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
   const organization = await organizationOf(admin, [
     [member, "write"],

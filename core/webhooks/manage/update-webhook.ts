@@ -22,7 +22,7 @@ type WebhookChanges = TargetInput & {
   /** Empty or absent for no change. Without `events`, the webhook gets all events of these domains. */
   domains?: readonly string[] | null;
   events?: readonly string[] | null;
-  /** An empty text removes the secret. If the receiver changes, a secret is required. */
+  /** An empty text removes the secret. A change of the receiver must contain this field if the webhook has a secret. */
   secret?: string | null;
 };
 

@@ -8,7 +8,7 @@ import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { isOnBranch } from "./revision.ts";
 
-test("isOnBranch is false for a commit that only a pull request reaches", async () => {
+test("isOnBranch is false for the SHA of a commit that only a pull request reaches", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { a: "1" });
