@@ -625,10 +625,10 @@ describe("a request that git would not send", () => {
   test("S137 a repository with the maximum number of refs refuses a new ref, but lets a ref be deleted", async () => {
     const path = await openRepository(repo);
     const name = (index: number) => `refs/tags/${"x".repeat(200)}/${"y".repeat(190)}${String(index).padStart(6, "0")}`;
-    const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
+    const refs = Array.from({ length: 51_000 }, (_, index) => `${head} ${name(index)}\n`);
     await writeFile(join(path, "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
     const more = await send({ body: pushBody([command("refs/heads/side", head)], packWith()) });
-    expect(more.body).toContain("at most 50,000 branches, tags and pull requests. This one has 80,001. Delete some");
+    expect(more.body).toContain("at most 50,000 branches, tags and pull requests. This one has 51,001. Delete some");
     expect(more.body).toContain("ng refs/heads/side too many refs");
     expect(pushes.counts.taken).toBe(0);
     const moved = [command(name(7), ZERO, head), command("refs/heads/side", head)];
