@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { env } from "#core/env.ts";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { joinOrgIds } from "./authorization/org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
@@ -53,6 +54,9 @@ export function pinHost(headers: IncomingMessage["headers"], clientAddress: stri
 function checkParameters(encoded: string): void {
   const problem = malformedParameters(encoded);
   if (problem) throw new ProtocolError(400, "invalid_request", problem);
+  // The engine parses some of the values as URLs.
+  const long = [...new URLSearchParams(encoded)].find(([, value]) => hasLongHost(value));
+  if (long) throw new ProtocolError(400, "invalid_request", `${long[0].slice(0, 50)} is a URL with a host name that is too long`);
 }
 
 export function preparedUrl(url: string): string {

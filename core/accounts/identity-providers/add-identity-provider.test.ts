@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { startHttpsSite } from "../../testing/https-site.ts";
+import { LONG_HOST } from "../../testing/long-host.ts";
 import { removeMember } from "../organizations/members.ts";
 import { from, organizationOf, signedInPerson } from "../testing/people.ts";
 import {
@@ -43,6 +44,7 @@ test("S117 an issuer at a forbidden address, with another name or out of reach i
   expect(await discovery((honest) => ({ ...honest, authorization_endpoint: "javascript:alert(1)" }))).toContain(
     "authorization_endpoint",
   );
+  expect(await discovery((honest) => ({ ...honest, token_endpoint: `https://${LONG_HOST}/token` }))).toContain("token_endpoint");
   expect(await discovery(({ jwks_uri: _, ...honest }) => honest)).toContain("has no jwks_uri");
   expect(await discovery((honest) => ({ ...honest, id_token_signing_alg_values_supported: ["none", "HS256"] }))).toContain(
     "none of the supported algorithms",

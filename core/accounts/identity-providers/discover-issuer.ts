@@ -1,5 +1,6 @@
 import * as oauth from "oauth4webapi";
 import { invalidRequest, type ServiceError } from "../../errors.ts";
+import { hasLongHost } from "../../http/has-long-host.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
 /** HS256 is left out, because the client secret would be the key (S41). */
@@ -60,7 +61,7 @@ type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "user
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
   if (typeof value !== "string") throw refuse(`its discovery document has no ${name}`);
-  const protocol = URL.parse(value)?.protocol;
+  const protocol = hasLongHost(value) ? undefined : URL.parse(value)?.protocol;
   if (protocol === "https:" || (protocol === "http:" && isLocalInstallation())) return;
   throw refuse(`the ${name} in its discovery document is not an https URL`);
 }

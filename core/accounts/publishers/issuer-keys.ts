@@ -1,6 +1,7 @@
 import type { JSONWebKeySet } from "jose";
 import { isCostlyKey } from "#core/crypto/costly-key.ts";
 import { env } from "#core/env.ts";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import { log } from "#core/log.ts";
 import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
@@ -77,7 +78,7 @@ export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const { value: document } = await fetchJson(address, "the issuer's discovery document");
   if (document.issuer !== issuer) throw new IssuerUnusable("the issuer's discovery document names another issuer");
   const { jwks_uri: keysAddress } = document;
-  if (typeof keysAddress !== "string" || URL.parse(keysAddress)?.protocol !== "https:") {
+  if (typeof keysAddress !== "string" || hasLongHost(keysAddress) || URL.parse(keysAddress)?.protocol !== "https:") {
     throw new IssuerUnusable("the issuer's discovery document has no https jwks_uri");
   }
   const { value, maxAgeSeconds } = await fetchJson(keysAddress, "the issuer's key set");

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { provideSettings } from "../../env.ts";
 import { log } from "../../log.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
+import { LONG_HOST } from "../../testing/long-host.ts";
 import { type EgressProxy, openEgressProxy } from "./egress-proxy.ts";
 
 let folder: string;
@@ -251,6 +252,15 @@ it("S132 a job that opens one connection after another must wait between connect
   expect(served).toBeGreaterThan(0);
   expect(served).toBeLessThanOrEqual(20 * (1 + (performance.now() - begin) / 95));
   expect(logged).not.toHaveBeenCalled();
+});
+
+it.each(["GET http://HOST/", "CONNECT HOST:443"])("S132 a long host name is refused before it is parsed: %s", async (request) => {
+  const parse = vi.spyOn(globalThis, "URL");
+  onTestFinished(() => parse.mockRestore());
+  const socket = dial();
+  socket.write(`${request.replace("HOST", encodeURIComponent(LONG_HOST.slice(0, 1_700)))} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  expect(String((await once(socket, "data"))[0])).toContain("the host name is too long");
+  expect(Math.max(0, ...parse.mock.calls.map(([url]) => String(url).length))).toBeLessThan(1_000);
 });
 
 it("S132 a job that repeatedly opens more connections than allowed is cut off, and its log says so", async () => {

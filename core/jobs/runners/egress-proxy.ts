@@ -10,6 +10,7 @@ import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
+import { hasLongHost } from "../../http/has-long-host.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 import { limitResponse, limitSkipped, passBody } from "../../http/pass-body.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
@@ -234,7 +235,7 @@ function pipeInTurn(from: Duplex, to: Duplex, pauseAfter: PauseAfter): void {
 
 async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: Open, pauseAfter: PauseAfter): Promise<void> {
   try {
-    const url = new URL(incoming.url ?? "");
+    const url = parse(incoming.url ?? "");
     if (url.protocol !== "http:") throw new TypeError("URLs other than http:// require CONNECT");
     const socket = await open(targetOf(url.href), answer);
     const framing = incoming.headers["transfer-encoding"] !== undefined && { "transfer-encoding": "chunked" };
@@ -269,8 +270,13 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
 }
 
 function targetOf(address: string): { host: string; port: number } {
-  const { hostname, port } = new URL(address);
+  const { hostname, port } = parse(address);
   return { host: hostname, port: Number(port || 80) };
+}
+
+function parse(address: string): URL {
+  if (hasLongHost(address)) throw new TypeError("the host name is too long");
+  return new URL(address);
 }
 
 function allowedFrom({ host, port }: { host: string; port: number }): AllowAddress {

@@ -7,6 +7,7 @@ import {
   type Scope,
   type SecurityProfile,
 } from "@keyhook/sdk";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import { parseWebsite } from "../../accounts/parse-website.ts";
 import { displayText, plainText } from "../../accounts/plain-text.ts";
 import { env } from "../../env.ts";
@@ -113,7 +114,7 @@ const MAX_CHARACTERS = 2000;
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
   const refuse = (sentence: string) => invalidRequest(sentence, field);
   const text = plainText(field, value, MAX_CHARACTERS).trim();
-  const url = URL.parse(text);
+  const url = hasLongHost(text) ? null : URL.parse(text);
   if (!url || !isAllowedScheme(url) || /\s/.test(text)) throw refuse("Enter a URL that begins with https://.");
   if (url.username || url.password) throw refuse("Remove the username and password from the URL.");
   if (text.includes("#")) throw refuse("Remove the # and what follows: it is never sent to a server.");

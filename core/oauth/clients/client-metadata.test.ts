@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { LONG_HOST, longestParsed } from "#core/testing/long-host.ts";
 import { parseClientMetadata } from "./client-metadata.ts";
 
 const parse = (input: unknown, authMethods = ["none", "private_key_jwt"]) => parseClientMetadata(input, { authMethods });
@@ -176,4 +177,11 @@ describe("a client's keys", () => {
       jwks_uri: "https://kite.example/keys",
     });
   });
+});
+
+test.each(["client_uri", "jwks_uri"])("S138 a long host name in %s is refused before it is parsed", async (member) => {
+  const parsed = await longestParsed(async () => {
+    expect(refusal({ [member]: `https://${LONG_HOST.slice(0, 1_900)}/` }).message).toContain("https://");
+  });
+  expect(parsed).toBeLessThan(1_000);
 });

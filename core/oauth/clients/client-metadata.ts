@@ -3,6 +3,7 @@ import type { JWKS } from "oidc-provider";
 import { plainText } from "#core/accounts/plain-text.ts";
 import { env } from "#core/env.ts";
 import { invalidRequest, isServiceError, ServiceError } from "#core/errors.ts";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import { parseAppName } from "../apps/app-name.ts";
 import { parseRedirectUris, parseServerAddress } from "../apps/app-settings.ts";
 import { DEVICE_CODE_GRANT } from "../grant-types.ts";
@@ -136,7 +137,7 @@ function flag(value: unknown): boolean {
 /** S83: with plain http, an attacker on the network path could change the response. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
-  const url = URL.parse(text);
+  const url = hasLongHost(text) ? null : URL.parse(text);
   if (url?.protocol !== "https:" || url.username || url.password || !/^https:\/\//i.test(text) || /\s/.test(text)) {
     throw invalid("This must be a URL that begins with https://.");
   }

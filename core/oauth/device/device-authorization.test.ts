@@ -4,6 +4,7 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
+import { LONG_HOST, longestParsed } from "#core/testing/long-host.ts";
 import { deleteSecret } from "../apps/app-secrets.ts";
 import { idHash } from "../artifacts/artifact-store.ts";
 import { STORED_REQUESTS_OF_ADDRESS, STORED_REQUESTS_OF_CLIENT } from "../authorization/prepare-authorization.ts";
@@ -216,4 +217,14 @@ describe("S67 codes", () => {
       CREATE OR REPLACE TRIGGER collide BEFORE INSERT ON oauth_artifact FOR EACH ROW WHEN (NEW.user_code IS NOT NULL)
         EXECUTE FUNCTION collide()`);
   }
+});
+
+test("S138 a parameter with a long host name is refused before it is parsed as a URL", async () => {
+  const parsed = await longestParsed(async () => {
+    for (const resource of [`https://${LONG_HOST}/`, ` HTTP\t:${LONG_HOST}`, `wss:/\\x@${LONG_HOST}`]) {
+      const answer = await send({ client_id: at.app.clientId, resource });
+      expect(await answer.json()).toMatchObject({ error: "invalid_request" });
+    }
+  });
+  expect(parsed).toBeLessThan(1_000);
 });

@@ -8,6 +8,7 @@ import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { LONG_HOST } from "#core/testing/long-host.ts";
 import { endByHash } from "../leaks/revoke-leaked-credentials.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
@@ -381,6 +382,12 @@ describe("the exchange of a CI job's ID token", () => {
         /another issuer/,
       ],
       ["keys by http", "discovery", body({ issuer: bad.issuer, jwks_uri: "http://localhost/keys" }), /https jwks_uri/],
+      [
+        "keys at a long host name",
+        "discovery",
+        body({ issuer: bad.issuer, jwks_uri: `https://${LONG_HOST}/keys` }),
+        /https jwks_uri/,
+      ],
       [
         "an internal address",
         "discovery",

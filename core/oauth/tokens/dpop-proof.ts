@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, type JWK, type JWTPaylo
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { consumeThrottle } from "#core/accounts/throttle.ts";
 import { env } from "#core/env.ts";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import { normalPath } from "#core/http/normal-path.ts";
 import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
@@ -72,8 +73,9 @@ const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_
 
 /** The engine calls this to ask whether a proof needs a nonce. Without this check, it would accept clocks five minutes ahead. */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
-  const { iat } = decodeProof(ctx.get("DPoP"));
+  const { iat, htu } = decodeProof(ctx.get("DPoP"));
   if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
+  if (typeof htu === "string" && hasLongHost(htu)) throw new errors.InvalidDpopProof("DPoP proof htu mismatch");
   return false;
 }
 
@@ -99,7 +101,7 @@ async function verify(proof: string) {
 
 /** Compares with ORIGIN, because the client chooses the Host header (S110). Query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
-  const url = typeof htu === "string" ? URL.parse(htu) : null;
+  const url = typeof htu === "string" && !hasLongHost(htu) ? URL.parse(htu) : null;
   if (!url) return false;
   url.search = "";
   url.hash = "";

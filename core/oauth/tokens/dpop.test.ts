@@ -1,6 +1,7 @@
 import * as client from "openid-client";
 import { afterAll, describe, expect, test } from "vitest";
 import { db, pool } from "#core/db.ts";
+import { LONG_HOST, longestParsed } from "#core/testing/long-host.ts";
 import { rememberedCounter } from "../artifacts/is-first-use.ts";
 import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
@@ -10,6 +11,7 @@ import { type ProofKey, proofKey } from "../testing/dpop.ts";
 import { asApp, authorize, type Prepared, prepare, redemption } from "../testing/sign-in.ts";
 import { asked, visitSite } from "../testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp } from "../testing/world.ts";
+import { consumeDpopProof } from "./dpop-proof.ts";
 import { findBearer } from "./find-bearer.ts";
 
 const world = await startWorld();
@@ -145,6 +147,19 @@ describe("RFC 9449 §4.3 an invalid proof gets no token, and consumes no code", 
     const sent = ask(at.app, redemption(await authorize(at)), "x".repeat(1024 * 1024)).catch(() => ({ status: 431 }));
     expect((await sent).status).toBeGreaterThanOrEqual(400);
     expect((await sent).status).toBeLessThan(500);
+  });
+
+  test("S138 a long host name in htu is not parsed", async () => {
+    const [at, key] = [await prepare(world), await proofKey()];
+    const accessToken = "an access token";
+    const parsed = await longestParsed(async () => {
+      const proof = await key.proof("POST", `https://${LONG_HOST.slice(0, 3_500)}${TOKEN}`, accessToken);
+      expect((await ask(at.app, redemption(await authorize(at)), proof)).body.error).toBe("invalid_dpop_proof");
+      const request = { proof, method: "POST", path: TOKEN };
+      const token = { value: accessToken, clientId: at.app.clientId, accountId: at.person.id, keyThumbprint: key.thumbprint };
+      await expect(consumeDpopProof(request, token)).rejects.toThrow("another URL");
+    });
+    expect(parsed).toBeLessThan(1_000);
   });
 
   test("the host of htu must be that of ORIGIN (S110)", async () => {

@@ -1,6 +1,7 @@
 import { testKinds, WATCHED_MAX_PER_WEBHOOK } from "@keyhook/sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { provideSettings } from "../../env.ts";
+import { LONG_HOST, longestParsed } from "../../testing/long-host.ts";
 import { newWebhookSecret, parseEvents, parseWatched, parseWebhookSecret, parseWebhookUrl } from "./parse-webhook.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
@@ -36,6 +37,16 @@ describe("the URL of a webhook", () => {
   ])("is refused if nothing can be sent to it or a reader would see another URL: %j", (url) => {
     expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
   });
+
+  test.each([LONG_HOST.slice(0, 1_900), "鍵".repeat(300), "a".repeat(254)])(
+    "S138 is refused if its host name is too long: %s",
+    async (host) => {
+      const parsed = await longestParsed(async () => {
+        expect(() => parseWebhookUrl(`https://${host}/`)).toThrow("host name");
+      });
+      expect(parsed).toBeLessThan(1_000);
+    },
+  );
 
   test.each([
     "http://127.0.0.1/",

@@ -16,6 +16,7 @@ import {
 } from "@keyhook/sdk";
 import { displayText, plainText } from "../../accounts/plain-text.ts";
 import { ServiceError } from "../../errors.ts";
+import { HOST_NAME_MAX, hasLongHost } from "../../http/has-long-host.ts";
 import { isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { parseTarget } from "../../outbound/parse-target.ts";
 import { relayTargetOf } from "../../relay/relay.ts";
@@ -28,6 +29,7 @@ export function parseWebhookUrl(value: unknown): string {
   if (text === "") throw refuse("url", "Enter the URL to which events are sent, such as https://example.com/hooks.");
   // The parser would drop these characters, so the URL that is used would differ from the one that is shown.
   if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "A URL cannot contain spaces or line breaks.");
+  if (hasLongHost(text)) throw refuse("url", HOST_TOO_LONG);
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === "") {
     throw refuse("url", "Enter a full URL that begins with https:// or http://, such as https://example.com/hooks.");
@@ -42,12 +44,16 @@ export function parseWebhookUrl(value: unknown): string {
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (/^\.*$/.test(host)) throw refuse("url", "The URL has no host.");
+  // Each delivery parses the URL again.
+  if (host.length > HOST_NAME_MAX) throw refuse("url", HOST_TOO_LONG);
   if (isIP(host) ? !isAllowedAddress(host) : isLoopbackName(host) && !isAllowedAddress("127.0.0.1")) {
     const sentence = `${host} is not on the public internet. The operator can allow it (OUTBOUND_ALLOW_CIDRS).`;
     throw refuse("url", sentence);
   }
   return text;
 }
+
+const HOST_TOO_LONG = "The host name in this URL is too long.";
 
 const isLoopbackName = (host: string): boolean => /^(.+\.)?localhost$/i.test(host);
 
