@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { ON_BEHALF_HEADER, signedOnBehalfOf } from "#core/http/client-address.ts";
+import { hasLongHost } from "#core/http/has-long-host.ts";
 import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
@@ -163,11 +164,15 @@ const notForNextAuth: Failure = {
   description: "callbackUrl must be a URL, and error must be one word",
 };
 
-/** next-auth fails on an invalid callback URL, also in a cookie, and on an error that does not fit into a header (S51). */
+/**
+ * next-auth fails on an invalid callback URL, also in a cookie, and on an error that does not fit into a header (S51). It also parses
+ * the URL several times (S138).
+ */
 function isForNextAuth(search: string): boolean {
   const query = new URLSearchParams(search);
   const protocolOf = (url: string) => URL.parse(url, url.startsWith("/") ? env().ORIGIN : undefined)?.protocol ?? "";
-  const isUrl = (url: string) => url === "" || /^https?:$/.test(protocolOf(url));
+  const hasShortHost = (url: string) => !hasLongHost(/^[/\\]{2}/.test(url) ? `https:${url}` : url);
+  const isUrl = (url: string) => url === "" || (hasShortHost(url) && /^https?:$/.test(protocolOf(url)));
   return query.getAll("callbackUrl").every(isUrl) && query.getAll("error").every((error) => /^\w*$/.test(error));
 }
 

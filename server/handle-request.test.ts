@@ -426,6 +426,8 @@ it.each([
   ["session?callbackUrl=%2F&callbackUrl=javascript%3Ax", 400],
   ["error?error=%E4%B8%AD", 400],
   ["error?error=a%0Ab", 400],
+  [`csrf?callbackUrl=https%3A%2F%2F${encodeURIComponent("鍵".repeat(600))}`, 400],
+  [`csrf?callbackUrl=%2F%5C${encodeURIComponent("鍵".repeat(600))}`, 400],
   ["csrf?callbackUrl=%2Fsettings", 200],
   ["signin?callbackUrl=https%3A%2F%2Fa.example", 200],
   ["error?error=AccessDenied", 200],
