@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { LONG_HOST } from "../../http/testing/long-host.ts";
 import { startHttpsSite } from "../../testing/https-site.ts";
-import { LONG_HOST } from "../../testing/long-host.ts";
 import { removeMember } from "../organizations/members.ts";
 import { from, organizationOf, signedInPerson } from "../testing/people.ts";
 import {

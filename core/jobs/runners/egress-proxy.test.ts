@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { duplexPair } from "node:stream";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { provideSettings } from "../../env.ts";
+import { LONG_HOST } from "../../http/testing/long-host.ts";
 import { log } from "../../log.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
-import { LONG_HOST } from "../../testing/long-host.ts";
 import { type EgressProxy, openEgressProxy } from "./egress-proxy.ts";
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { LONG_HOST, longestParsed } from "#core/testing/long-host.ts";
+import { LONG_HOST, longestParsed } from "#core/http/testing/long-host.ts";
 import { parseClientMetadata } from "./client-metadata.ts";
 
 const parse = (input: unknown, authMethods = ["none", "private_key_jwt"]) => parseClientMetadata(input, { authMethods });

@@ -7,8 +7,8 @@ import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleCount, throttleKey } from "#
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import { LONG_HOST } from "#core/http/testing/long-host.ts";
 import { newId } from "#core/ids.ts";
-import { LONG_HOST } from "#core/testing/long-host.ts";
 import { endByHash } from "../leaks/revoke-leaked-credentials.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";

@@ -1,7 +1,7 @@
 import * as client from "openid-client";
 import { afterAll, describe, expect, test } from "vitest";
 import { db, pool } from "#core/db.ts";
-import { LONG_HOST, longestParsed } from "#core/testing/long-host.ts";
+import { LONG_HOST, longestParsed } from "#core/http/testing/long-host.ts";
 import { rememberedCounter } from "../artifacts/is-first-use.ts";
 import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";

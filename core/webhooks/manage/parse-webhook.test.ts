@@ -1,7 +1,7 @@
 import { testKinds, WATCHED_MAX_PER_WEBHOOK } from "@keyhook/sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { provideSettings } from "../../env.ts";
-import { LONG_HOST, longestParsed } from "../../testing/long-host.ts";
+import { LONG_HOST, longestParsed } from "../../http/testing/long-host.ts";
 import { newWebhookSecret, parseEvents, parseWatched, parseWebhookSecret, parseWebhookUrl } from "./parse-webhook.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
